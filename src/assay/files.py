@@ -121,8 +121,12 @@ def _column(path: Path, header: list[str], name: str) -> int:
 def _numbered_rows(path: Path, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
     """Rows with the number of the line they begin on. Strict: a stray quote is an error."""
     csv.field_size_limit(LARGEST_FIELD)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(_lines(path, "utf-8"), delimiter=delimiter, quoting=quoting, strict=True)
+    reader = csv.reader(
+        _lines(path, "utf-8"),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
     begins, empty = 1, True
     try:
         for row in reader:

@@ -53,6 +53,8 @@ class Source:
     # Where the files are below a data folder, or None if they are not there. A corpus without
     # this is generated or embedded and needs no data folder.
     locate: Callable[[Path], Path | None] | None = None
+    # What `read` yields when it is given no files (`request.data` is None); None: files are needed.
+    fallback: Literal["generated", "embedded"] | None = None
     classes: tuple[str, ...] | None = None  # in order of index; None: sorted, as found in train
     options: Mapping[str, str] = field(default_factory=dict)  # option -> its default, as text
     min_df: int = 1  # a word enters the vocabulary if this many train documents hold it
@@ -61,3 +63,10 @@ class Source:
     test_fraction: float = 0.2  # of all, where the files name no test split
     dev_fraction: float = 0.15  # of what is not test, where the files name no dev split
     split_seed: int = 16377
+    # Where we split: do documents that nearly repeat each other stay in one split?
+    duplicates_together: bool = False
+
+    @property
+    def without_files(self) -> Literal["generated", "embedded"] | None:
+        """How the corpus comes to be where no files are given, if it can."""
+        return "generated" if self.locate is None and self.fallback is None else self.fallback

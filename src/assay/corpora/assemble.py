@@ -1,0 +1,177 @@
+"""How do a reader's documents become a corpus?
+
+Alike for all: filter by length, split, thin, name the classes, build the vocabulary. What is
+left out is counted; what cannot be used is said in a sentence with a cure.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from assay.corpora.corpus import Corpus, Document
+from assay.corpora.duplicates import near_duplicates
+from assay.corpora.source import Raw, Request, Source
+from assay.corpora.splits import SPLITS, split, thin
+from assay.errors import UserError
+from assay.text import Vocabulary
+
+Parts = Mapping[str, list[Raw]]
+
+
+def assemble(source: Source, request: Request, limit: int | None = None) -> Corpus:
+    """Read, filter, split, thin and number one corpus."""
+    raws = list(_usable(source, request, source.read(request)))
+    _check_unique(source, raws)
+    if not raws:
+        raise UserError(f"{source.name}: no documents are left. {_told(request.dropped)}")
+    if source.duplicates_together:
+        raws = _keep_duplicates_together(raws)
+    parts: Parts = split(raws, source)
+    if limit is not None:
+        parts = _limited(parts, limit, request)
+    classes = _classes(source, parts)
+    parts = {name: list(_answerable(parts[name], classes, request)) for name in SPLITS}
+    _check_classes(source, parts, classes, limit)
+    documents = {name: _numbered(parts[name], classes) for name in SPLITS}
+    train = (words for raw in parts["train"] for words in (raw.tokens + raw.query,))
+    return Corpus(
+        name=source.name,
+        task=source.task,
+        classes=classes,
+        **documents,
+        vocabulary=Vocabulary.build(train, source.min_df),
+        licence=source.licence,
+        source=source.reads,
+        dropped=dict(sorted(request.dropped.items())),
+        said=tuple(request.said),
+    )
+
+
+def _usable(source: Source, request: Request, raws: Iterable[Raw]) -> Iterator[Raw]:
+    for raw in raws:
+        if source.classes is not None and raw.label not in source.classes:
+            raise UserError(
+                f"{source.name}: document {raw.id} has the label '{raw.label}', which is none of "
+                f"{', '.join(source.classes)}: mend the label or take the document out."
+            )
+        reason = _too_short_or_long(source, raw)
+        if reason is not None:
+            request.dropped[reason] += 1
+        else:
+            # One string per distinct word: a corpus holds millions of tokens.
+            yield replace(raw, tokens=tuple(map(sys.intern, raw.tokens)))
+
+
+def _too_short_or_long(source: Source, raw: Raw) -> str | None:
+    length = len(raw.tokens)
+    if length == 0:
+        return "empty text"
+    if source.task == "pair" and not raw.query:
+        return "empty query"
+    if length == 1 and source.longer_than >= 1:
+        return "one token only"
+    if length <= source.longer_than:
+        return f"{source.longer_than} tokens or fewer"
+    if source.shorter_than is not None and length >= source.shorter_than:
+        return f"{source.shorter_than} tokens or more"
+    return None
+
+
+def _check_unique(source: Source, raws: list[Raw]) -> None:
+    """A reader that breaks its promise is our fault, not the user's."""
+    if len({raw.id for raw in raws}) != len(raws):
+        raise ValueError(f"the reader of {source.name} gave two documents the same id")
+    for raw in raws:
+        if raw.rationale is not None and len(raw.rationale) != len(raw.tokens):
+            raise ValueError(f"the reader of {source.name} gave {raw.id} a ragged rationale")
+
+
+def _keep_duplicates_together(raws: list[Raw]) -> list[Raw]:
+    """Only documents that we split ourselves: a split that the files name is kept as it is."""
+    ours = [place for place, raw in enumerate(raws) if raw.split is None]
+    groups = near_duplicates([" ".join(raws[place].tokens + raws[place].query) for place in ours])
+    grouped = list(raws)
+    for place, group in zip(ours, groups, strict=True):
+        if raws[place].together is None:
+            grouped[place] = replace(raws[place], together=raws[ours[group]].id)
+    return grouped
+
+
+def _limited(parts: Parts, limit: int, request: Request) -> Parts:
+    if limit < 1:
+        raise UserError(f"A limit of {limit} documents leaves nothing: give 1 or more.")
+    fewer = thin(parts, limit, request.seed)
+    left_out = sum(len(parts[name]) - len(fewer[name]) for name in SPLITS)
+    if left_out:
+        request.dropped[f"over the limit of {limit}"] += left_out
+    return fewer
+
+
+def _classes(source: Source, parts: Parts) -> tuple[str, ...]:
+    """As declared; else every label (pairs: every answer and candidate of train)."""
+    if source.classes is not None:
+        return source.classes
+    if source.task == "pair":
+        train = parts["train"]
+        found = {raw.label for raw in train}.union(*(set(raw.allowed or ()) for raw in train))
+    else:
+        found = {raw.label for name in SPLITS for raw in parts[name]}
+    numbers = all(label.isascii() and label.isdigit() for label in found)
+    return tuple(sorted(found, key=lambda label: (int(label) if numbers else 0, label)))
+
+
+def _answerable(raws: list[Raw], classes: tuple[str, ...], request: Request) -> Iterator[Raw]:
+    known = set(classes)
+    for raw in raws:
+        if raw.label not in known:
+            request.dropped["answer never seen in train"] += 1
+        elif raw.allowed is not None and raw.label not in raw.allowed:
+            request.dropped["answer not among the candidates"] += 1
+        else:
+            yield raw
+
+
+def _check_classes(
+    source: Source, parts: Parts, classes: tuple[str, ...], limit: int | None
+) -> None:
+    cure = "raise the limit" if limit is not None else "check the labels, or add such documents"
+    if len(classes) < 2:
+        raise UserError(
+            f"{source.name}: every document has the label '{classes[0]}': a model needs at least "
+            f"two classes; {cure}."
+        )
+    for name in SPLITS:
+        if not parts[name]:
+            raise UserError(f"{source.name}: no document is left in {name}; {cure}.")
+        if source.task == "pair" and (name != "train" or source.classes is None):
+            continue  # among many answers some are rare: they need not occur everywhere
+        found = {raw.label for raw in parts[name]}
+        absent = [label for label in classes if label not in found]
+        if absent:
+            raise UserError(
+                f"{source.name}: the class '{absent[0]}' has no document in {name}; {cure}."
+            )
+
+
+def _numbered(raws: list[Raw], classes: tuple[str, ...]) -> tuple[Document, ...]:
+    index = {label: number for number, label in enumerate(classes)}
+    return tuple(
+        Document(raw.id, raw.tokens, index[raw.label], raw.query, _candidates(raw, index),
+                 raw.rationale)
+        for raw in raws
+    )  # fmt: skip
+
+
+def _candidates(raw: Raw, index: Mapping[str, int]) -> tuple[int, ...] | None:
+    if raw.allowed is None:
+        return None
+    known = sorted({index[label] for label in raw.allowed if label in index})
+    return None if len(known) == len(index) else tuple(known)
+
+
+def _told(dropped: Counter[str]) -> str:
+    if not dropped:
+        return "The files hold none: check that they are the right ones."
+    reasons = "; ".join(f"{reason}: {count}" for reason, count in sorted(dropped.items()))
+    return f"Left out were {sum(dropped.values())} ({reasons}): check the files or the columns."
