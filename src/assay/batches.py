@@ -1,0 +1,118 @@
+"""Which documents travel together, and as which tensors?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from assay.corpora.corpus import Document
+from assay.text import PAD, Vocabulary
+
+LENGTH_NOISE = 0.1  # J&W: lengths are blurred by this share before documents are sorted by them
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Documents side by side. Items only: start and end markers are the model's own affair."""
+
+    ids: tuple[str, ...]
+    items: Tensor  # (B, T) word indices, PAD where the mask is False
+    mask: Tensor  # (B, T) True at real items
+    labels: Tensor  # (B,)
+    query: Tensor | None = None  # (B, Q)
+    query_mask: Tensor | None = None
+    allowed: Tensor | None = None  # (B, C) True where the class is a candidate
+
+    @property
+    def lengths(self) -> Tensor:
+        return self.mask.sum(1)
+
+    def to(self, device: torch.device | str) -> "Batch":
+        tensors = {k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)}
+        return replace(self, **tensors)
+
+    def rows(self, rows: slice) -> "Batch":
+        tensors = {k: v[rows] for k, v in vars(self).items() if isinstance(v, Tensor)}
+        return replace(self, ids=self.ids[rows], **tensors)
+
+    def without(self, position: int) -> "Batch":
+        """Every document with its item at `position` deleted; shorter ones stay as they are."""
+        there = self.mask[:, position]
+        rows = torch.arange(self.items.shape[1], device=self.items.device)
+        source = rows + ((rows >= position) & there[:, None])
+        items = torch.nn.functional.pad(self.items, (0, 1), value=PAD).gather(1, source)
+        mask = torch.nn.functional.pad(self.mask, (0, 1)).gather(1, source)
+        return replace(self, items=items, mask=mask)
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """A split as word indices, encoded once so that an epoch only pads and stacks."""
+
+    documents: tuple[Document, ...]
+    items: list[Tensor]
+    queries: list[Tensor] | None
+    classes: int
+
+    @classmethod
+    def encode(
+        cls, documents: Sequence[Document], vocabulary: Vocabulary, classes: int
+    ) -> "EncodedSplit":
+        items = [torch.tensor(vocabulary.encode(d.tokens), dtype=torch.long) for d in documents]
+        queries = None
+        if any(d.query for d in documents):
+            queries = [torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents]
+        return cls(tuple(documents), items, queries, classes)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(item) for item in self.items], dtype=np.int64)
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        chosen = [self.documents[row] for row in rows]
+        items, mask = _pad([self.items[row] for row in rows])
+        query = query_mask = allowed = None
+        if self.queries is not None:
+            query, query_mask = _pad([self.queries[row] for row in rows])
+        if any(document.allowed is not None for document in chosen):
+            allowed = torch.stack([_candidates(document, self.classes) for document in chosen])
+        labels = torch.tensor([document.label for document in chosen], dtype=torch.long)
+        ids = tuple(document.id for document in chosen)
+        return Batch(ids, items, mask, labels, query, query_mask, allowed)
+
+
+def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """One epoch: sort by blurred length, cut, shuffle the cuts."""
+    blurred = lengths * (1 + rng.uniform(-LENGTH_NOISE, LENGTH_NOISE, len(lengths)))
+    order = np.argsort(blurred, kind="stable")
+    cuts = [order[start : start + size] for start in range(0, len(order), size)]
+    return [cuts[i] for i in rng.permutation(len(cuts))]
+
+
+def evaluation_batches(lengths: np.ndarray, cells: int) -> list[np.ndarray]:
+    """A fixed function of the lengths: neighbours in length, at most `cells` padded items each."""
+    order = np.argsort(lengths, kind="stable")
+    cuts: list[np.ndarray] = []
+    start = 0
+    for end in range(1, len(order) + 1):
+        # Sorted, so the next document would be the widest: does it still fit?
+        if end == len(order) or lengths[order[end]] * (end + 1 - start) > cells:
+            cuts.append(order[start:end])
+            start = end
+    return cuts
+
+
+def _pad(sequences: list[Tensor]) -> tuple[Tensor, Tensor]:
+    items = pad_sequence(sequences, batch_first=True, padding_value=PAD)
+    lengths = torch.tensor([len(s) for s in sequences])
+    return items, torch.arange(items.shape[1]) < lengths[:, None]
+
+
+def _candidates(document: Document, classes: int) -> Tensor:
+    row = torch.full((classes,), document.allowed is None)
+    if document.allowed is not None:
+        row[list(document.allowed)] = True
+    return row

@@ -1,0 +1,134 @@
+"""What does each item look like in its context?
+
+An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end
+markers itself and hides them again, so that nothing outside ever sees a state that is not an
+item's. `last` summarises a whole text; pair tasks use it as the query.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from assay.models.frame import Frame
+
+
+@dataclass(frozen=True)
+class Encoded:
+    items: Tensor  # (B, T, m)
+    last: Tensor  # (B, m)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """States that a deletion changed: `values` (S, B, k) for the S slots from `first` on."""
+
+    first: int
+    values: Tensor
+    real: Tensor  # (S, B) False where a slot has no such item
+
+
+@dataclass(frozen=True)
+class DeletionPass:
+    """Deletions side by side: slot s of document b deletes item `deleted[s, b]`."""
+
+    deleted: Tensor  # (T, B)
+    steps: Iterator[Changed]
+
+
+class Encoder(Protocol):
+    size: int
+    reach: int | None  # states further from a deleted item stay the same; None: all may change
+
+    def __call__(self, frame: Frame) -> Encoded: ...
+
+    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+        """Projections (k, m) of every state that changes when one item is deleted.
+
+        States of all deletions would need T^2 vectors, so only their projections are made, and
+        those arrive step by step.
+        """
+        ...
+
+
+class Average(nn.Module):
+    """Each item alone: linear, tanh; `last` is the mean over real items.
+
+    The paper's text says ReLU; tanh is what its program used and what produced its numbers.
+    """
+
+    reach: int | None = 0
+
+    def __init__(self, inputs: int, size: int) -> None:
+        super().__init__()
+        self.size = size
+        self.map = nn.Linear(inputs, size)
+
+    def forward(self, frame: Frame) -> Encoded:
+        items = torch.tanh(self.map(frame.items)) * frame.mask[..., None]
+        return Encoded(items, items.sum(1) / frame.lengths.clamp(min=1)[:, None])
+
+    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+        return iter(())  # no item looks at another
+
+
+class Convolution(nn.Module):
+    """Parallel convolutions of several widths over the framed text, ReLU; `last` is the maximum."""
+
+    def __init__(self, inputs: int, size: int, widths: tuple[int, ...] = (1, 3, 5, 7)) -> None:
+        super().__init__()
+        self.size = size
+        self.reach: int | None = max(widths) // 2
+        filters = size // len(widths)
+        self.maps = nn.ModuleList(
+            nn.Conv1d(inputs, filters, width, padding=width // 2) for width in widths
+        )
+
+    def forward(self, frame: Frame) -> Encoded:
+        framed = frame.framed.transpose(1, 2)
+        states = torch.cat([F.relu(convolve(framed)) for convolve in self.maps], 1)
+        items = states.transpose(1, 2)[:, 1:-1] * frame.mask[..., None]
+        return Encoded(items, items.amax(1))
+
+    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+        batch, length = frame.mask.shape
+        deleted = torch.arange(length)[:, None].expand(length, batch)
+        yield DeletionPass(deleted, self._changed(frame, projection))
+
+    def _changed(self, frame: Frame, projection: Tensor) -> Iterator[Changed]:
+        """The neighbours of each deleted item, one distance at a time.
+
+        A convolution is a sum of one linear map per tap, so each position is mapped once per
+        tap and a changed state is a sum of gathered rows.
+        """
+        reach = self.reach or 0
+        taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
+        length = frame.mask.shape[1]
+        slot = torch.arange(length)
+        for distance in [d for d in range(-reach, reach + 1) if d]:
+            item = slot + distance
+            total = bias
+            for tap in range(-reach, reach + 1):
+                position = item + tap
+                # The gap closes: what stood beyond the deleted item moves one step nearer.
+                if distance < 0:
+                    position = position + (position >= slot).long()
+                else:
+                    position = position - (position <= slot).long()
+                inside = (position >= -1) & (position < taps.shape[0] - 1)
+                rows = taps[(position + 1).clamp(0, taps.shape[0] - 1), :, tap + reach]
+                total = total + rows * inside[:, None, None]
+            there = (item >= 0) & (item < length)
+            real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & there[:, None]
+            yield Changed(0, F.linear(F.relu(total), projection), real)
+
+    def _taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
+        reach = self.reach or 0
+        weights = [F.pad(c.weight, (reach - (w := c.kernel_size[0] // 2), reach - w))
+                   for c in self.maps]  # fmt: skip
+        kernel = torch.cat(weights)  # (m, E, taps)
+        taps = torch.einsum("ble,met->lbtm", framed, kernel)
+        return taps, torch.cat([convolve.bias for convolve in self.maps])

@@ -1,0 +1,114 @@
+"""How do embedding, encoder, attention and head make one model with three verbs?"""
+
+import torch
+from torch import Tensor, nn
+
+from assay.batches import Batch
+from assay.models.attention import KINDS as ATTENTIONS
+from assay.models.attention import weigh
+from assay.models.config import ENCODERS, ModelConfig
+from assay.models.deletions import logits_without_each
+from assay.models.encoders import Encoded
+from assay.models.frame import Frame
+from assay.models.heads import AffineHead, PairHead, decode
+from assay.models.protocol import AffineTerms, States
+from assay.text import END, PAD, START
+
+DELETION_BYTES = 48 * 2**20  # working memory of leave-one-out per chunk of documents
+_BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
+
+
+class Side(nn.Module):
+    """One text: its embedding and its encoder. Pair tasks have two, which share nothing."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.words, config.embedding, padding_idx=PAD)
+        self.encoder = ENCODERS[config.encoder](config.embedding, config.size)
+
+    def embed(self, items: Tensor) -> Tensor:
+        embedded: Tensor = self.embedding(items)
+        return embedded
+
+    def frame(self, embedded: Tensor, mask: Tensor) -> Frame:
+        weight = self.embedding.weight
+        return Frame(embedded, mask, weight[START], weight[END])
+
+    def encode(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        encoded: Encoded = self.encoder(self.frame(embedded, mask))
+        return encoded
+
+
+class Network(nn.Module):
+    """The three verbs, the same for one text and for two."""
+
+    head: AffineHead | PairHead
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.classes = config.classes
+        self.text = Side(config)
+        self.attention = ATTENTIONS[config.attention](config.size, config.task == "pair")
+
+    def embed(self, batch: Batch) -> Tensor:
+        return self.text.embed(batch.items)
+
+    def contextualise(self, embedded: Tensor, batch: Batch) -> States:
+        items = self.text.encode(embedded, batch.mask).items
+        return States(items, batch.mask, self.query_state(batch), batch.allowed)
+
+    def encode(self, batch: Batch) -> States:
+        return self.contextualise(self.embed(batch), batch)
+
+    def attend(self, states: States) -> Tensor:
+        return weigh(self.attention, states.items, states.mask, states.query)
+
+    def decode(self, states: States, weights: Tensor) -> Tensor:
+        return decode(self.head, states.items, weights, states.query, states.allowed)
+
+    @torch.no_grad()
+    def logits_without_each(self, batch: Batch) -> Tensor:
+        """Chunks of documents, so that working memory does not depend on the batch."""
+        states_per_document = batch.items.shape[1] * self.config.size * _BYTES_PER_STATE
+        rows = max(1, DELETION_BYTES // states_per_document)
+        return torch.cat([self._delete(batch.rows(slice(start, start + rows)))
+                          for start in range(0, len(batch.ids), rows)])  # fmt: skip
+
+    def _delete(self, batch: Batch) -> Tensor:
+        frame = self.text.frame(self.embed(batch), batch.mask)
+        query = self.query_state(batch)
+        encoder = self.text.encoder
+        return logits_without_each(
+            encoder, self.attention, self.head, frame, query, batch.allowed
+        )
+
+    def query_state(self, batch: Batch) -> Tensor | None:
+        """The query's last state (B, m); None where there is no second text."""
+        return None
+
+
+class Classifier(Network):
+    """One text, one label: affine in the attention weights."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.head = AffineHead(config.size, len(config.classes))
+
+    def affine_terms(self, states: States) -> AffineTerms:
+        weight, bias = self.head.output.weight.double(), self.head.output.bias.double()
+        return AffineTerms(states.items.double() @ weight.T, bias)
+
+
+class PairModel(Network):
+    """A text, a query and candidates: question answering and inference."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.second = Side(config)
+        self.head = PairHead(config.size, len(config.classes))
+
+    def query_state(self, batch: Batch) -> Tensor:
+        if batch.query is None or batch.query_mask is None:
+            raise ValueError("a pair model needs batches with a query")
+        return self.second.encode(self.second.embed(batch.query), batch.query_mask).last
