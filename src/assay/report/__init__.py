@@ -1,0 +1,6 @@
+"""How is a run shown to people? One offline page, drawn from a run directory and nothing else."""
+
+from assay.report.page import render, write_report
+from assay.report.record import RunRecord, read_run
+
+__all__ = ["RunRecord", "read_run", "render", "write_report"]

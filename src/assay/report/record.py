@@ -1,0 +1,183 @@
+"""What does a run directory hold, once it is read and checked?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import UserError
+from assay.report.fields import CURE, Fields, read_json, read_rows
+
+FINDINGS = ("supported", "contradicted", "undecided", "not measured", "not applicable")
+INSTANCE_TEXTS = ("id", "label", "prediction")
+SCORES = ("attention", "gradient", "leave_one_out")
+EVIDENCE_COLUMNS = ("instance", "probe", "quantity", "group", "method", "seed", "value")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One line of the verdict."""
+
+    claim: str
+    finding: str
+    effect: float | None
+    low: float | None
+    high: float | None
+    yardstick: str | float | None
+    why: str
+    probe: str | None
+    paper: str | None
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """One statistic of one quantity over the documents of one predicted class."""
+
+    probe: str
+    quantity: str
+    group: str | None
+    predicted: str  # a class, or "all"
+    statistic: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+    skipped: int | None
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Everything the page is drawn from; nothing else is looked at."""
+
+    run: Fields
+    classes: tuple[str, ...]
+    instances: pl.DataFrame
+    evidence: pl.DataFrame
+    summary: tuple[SummaryRow, ...]
+    verdict: tuple[Claim, ...]
+
+    def measured(self, probe: str, quantity: str) -> pl.DataFrame:
+        """`id`, `prediction` and `value` of one quantity per document; `value` may be null.
+
+        Evidence may hold several seeds; the documents belong to the base model, which has the
+        lowest.
+        """
+        wanted = self.evidence.filter(
+            pl.col("instance").is_not_null(),
+            pl.col("group").is_null(),
+            pl.col("probe") == probe,
+            pl.col("quantity") == quantity,
+        )
+        base = wanted.sort("seed", maintain_order=True).unique(
+            "instance", keep="first", maintain_order=True
+        )
+        return self.instances.select("id", "prediction").join(
+            base.select(pl.col("instance").alias("id"), "value"), on="id", maintain_order="left"
+        )
+
+
+def read_run(run_dir: Path) -> RunRecord:
+    """Read a run directory; a missing or broken file is the user's to mend."""
+    if not run_dir.is_dir():
+        raise UserError(
+            f"{run_dir} is not a folder: name the folder of a run (assay run --out DIR)"
+        )
+    run = Fields.of(read_json(run_dir / "run.json"), "run.json")
+    instances = _instances(run_dir / "instances.parquet")
+    return RunRecord(
+        run=run,
+        classes=_classes(run_dir, run, instances),
+        instances=instances,
+        evidence=_evidence(run_dir / "evidence.parquet"),
+        summary=tuple(_summary_row(row) for row in read_rows(run_dir / "summary.json")),
+        verdict=tuple(_claim(row) for row in read_rows(run_dir / "verdict.json")),
+    )
+
+
+def _classes(run_dir: Path, run: Fields, instances: pl.DataFrame) -> tuple[str, ...]:
+    """Class names in the model's order: from the model, else the corpus, else the documents."""
+    model = run_dir / "model.json"
+    places = [run.section("corpus"), run]
+    if model.exists():
+        places.insert(0, Fields.of(read_json(model), "model.json"))
+    named = next((place.rows("classes") for place in places if place.rows("classes")), [])
+    found = set(instances["prediction"]) | set(instances["label"])
+    known = [str(name) for name in named]
+    return (*known, *sorted(found - set(known)))
+
+
+def _table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+    if not path.exists():
+        raise UserError(f"{path} is missing: a report is drawn from a finished run; {CURE}")
+    try:
+        table = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        raise UserError(f"{path} cannot be read as Parquet ({fault}): {CURE}") from fault
+    absent = [name for name in columns if name not in table.columns]
+    if absent:
+        raise UserError(f"{path} has no column {', '.join(absent)}: {CURE}")
+    return table
+
+
+def _instances(path: Path) -> pl.DataFrame:
+    table = _table(path, (*INSTANCE_TEXTS, "tokens", "probabilities", "attention"))
+    wanted: dict[str, pl.DataType] = {name: pl.String() for name in INSTANCE_TEXTS}
+    wanted |= {"tokens": pl.List(pl.String), "query": pl.List(pl.String)}
+    wanted |= {name: pl.List(pl.Float64) for name in ("probabilities", *SCORES)}
+    table = _typed(table, wanted, path)
+    for score in set(SCORES) & set(table.columns):
+        uneven = table.filter(pl.col(score).list.len() != pl.col("tokens").list.len())
+        if not uneven.is_empty():
+            raise UserError(
+                f"{path}: document {uneven['id'][0]!r} has not as many values of `{score}` "
+                f"as tokens: {CURE}"
+            )
+    return table
+
+
+def _evidence(path: Path) -> pl.DataFrame:
+    texts = {name: pl.String() for name in ("instance", "probe", "quantity", "group", "method")}
+    table = _table(path, EVIDENCE_COLUMNS)
+    table = _typed(table, {**texts, "seed": pl.Int64(), "value": pl.Float64()}, path)
+    return table.with_columns(pl.col("value").fill_nan(None))
+
+
+def _typed(table: pl.DataFrame, wanted: dict[str, pl.DataType], path: Path) -> pl.DataFrame:
+    try:
+        return table.cast({name: kind for name, kind in wanted.items() if name in table.columns})
+    except pl.exceptions.PolarsError as fault:
+        raise UserError(f"{path} has a column of the wrong type ({fault}): {CURE}") from fault
+
+
+def _summary_row(row: Fields) -> SummaryRow:
+    return SummaryRow(
+        probe=row.need("probe"),
+        quantity=row.need("quantity"),
+        group=row.text("group"),
+        predicted=row.need("class"),
+        statistic=row.need("statistic"),
+        value=row.number("value"),
+        low=row.number("low"),
+        high=row.number("high"),
+        n=row.count("n"),
+        skipped=row.count("skipped"),
+    )
+
+
+def _claim(row: Fields) -> Claim:
+    finding = row.need("finding")
+    if finding not in FINDINGS:
+        raise UserError(
+            f"{row.place}: finding {finding!r} is none of {', '.join(FINDINGS)}: {CURE}"
+        )
+    return Claim(
+        claim=row.need("claim"),
+        finding=finding,
+        effect=row.number("effect"),
+        low=row.number("low"),
+        high=row.number("high"),
+        yardstick=row.scalar("yardstick"),
+        why=row.text("why") or "",
+        probe=row.text("probe"),
+        paper=row.text("paper"),
+    )

@@ -1,0 +1,165 @@
+"""What does a run directory look like? One made of random numbers, as DESIGN.md describes it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.stats import kendalltau
+
+SCRIPT = "<script>window.hacked = 1</script>"
+BREAKOUT = '"><img src=x onerror=window.hacked=1>'
+BIDI = "\u202egnp.exe\u2066"
+EMOJI = "👩🏽‍🚀"
+LONG_WORD = "w" * 100_000
+HOSTILE = (SCRIPT, BREAKOUT, BIDI, EMOJI, LONG_WORD, "{{ 7 * 7 }}", "&amp;", "</style>")
+WORDS = ("the", "film", "is", "slow", "but", "honest", "about", "people", "who", "never", "speak")
+CLASSES = ("negative", "neutral", "<b>positive</b>")
+PAIRS = (
+    ("attention", "gradient"),
+    ("attention", "leave_one_out"),
+    ("gradient", "leave_one_out"),
+)
+LONG = 1000  # items of the document that needs a window
+
+
+def write_run(folder: Path, *, documents: int = 60, query: bool = False) -> Path:
+    """A whole run directory: three classes, hostile words, short, long and constant documents."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(5)
+    instances = [_instance(rng, number, query) for number in range(documents)]
+    rows = [row for instance in instances for row in _evidence(rng, instance)]
+    pl.DataFrame(instances).write_parquet(folder / "instances.parquet")
+    pl.DataFrame(rows, schema=EVIDENCE).write_parquet(folder / "evidence.parquet")
+    for name, content in {
+        "run.json": RUN,
+        "model.json": {"kind": "classifier", "classes": CLASSES},
+        "summary.json": _summary(instances, rows),
+        "verdict.json": VERDICT,
+    }.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def _instance(rng: np.random.Generator, number: int, query: bool) -> dict[str, object]:
+    length = {1: 1, 2: 3, 3: LONG}.get(number, int(rng.integers(8, 40)))
+    tokens = [str(word) for word in rng.choice(WORDS, size=length)]
+    if number == 0:
+        tokens = [*HOSTILE, *tokens]
+    attention = rng.dirichlet(np.full(len(tokens), 0.4))
+    # The hostile document and the long one disagree on purpose, so that they are shown.
+    leave_one_out = (1 - attention if number in (0, 3) else rng.random(len(tokens))) * 0.3
+    if number == 4:
+        leave_one_out = np.zeros(len(tokens))  # constant: no tau
+    probabilities = rng.dirichlet(np.ones(len(CLASSES)))
+    row = {
+        "id": f"doc/{number}" if number else BREAKOUT,
+        "tokens": tokens,
+        "label": CLASSES[int(rng.integers(len(CLASSES)))],
+        "prediction": CLASSES[int(probabilities.argmax())],
+        "probabilities": probabilities.tolist(),
+        "attention": attention.tolist(),
+        "gradient": (attention + rng.random(len(tokens)) / len(tokens)).tolist(),
+        "leave_one_out": leave_one_out.tolist(),
+    }
+    asked = {"query": ["who", "is", SCRIPT, "?"], "allowed": [0, 2]}
+    return {**row, **(asked if query else {})}
+
+
+def _evidence(rng: np.random.Generator, instance: dict) -> list[dict[str, object]]:
+    rows = []
+    for one, other in PAIRS:
+        short = len(instance["tokens"]) < 2
+        tau, p = (np.nan, np.nan) if short else kendalltau(instance[one], instance[other])
+        rows += [("agreement", f"tau_{one}_{other}", tau), ("agreement", f"p_{one}_{other}", p)]
+    largest = max(instance["attention"])
+    rows += [
+        ("permutation", "median_tvd", float(rng.beta(1 + 4 * largest, 4))),
+        ("permutation", "max_attention", largest),
+    ]
+    return [
+        {
+            "instance": instance["id"],
+            "probe": probe,
+            "quantity": quantity,
+            "group": None,
+            "method": None,
+            "seed": 0,
+            "value": None if np.isnan(value) else float(value),
+        }
+        for probe, quantity, value in rows
+    ]
+
+
+def _summary(instances: list[dict], rows: list[dict]) -> list[dict[str, object]]:
+    predicted = {row["id"]: row["prediction"] for row in instances}
+    quantities = [f"tau_{one}_{other}" for one, other in PAIRS] + ["median_tvd"]
+    table = []
+    for quantity in quantities:
+        for group in ("all", *CLASSES):
+            values = [
+                row["value"]
+                for row in rows
+                if row["quantity"] == quantity and group in ("all", predicted[row["instance"]])
+            ]
+            known = np.array([value for value in values if value is not None])
+            counts = {"n": len(known), "skipped": len(values) - len(known)}
+            probe = "permutation" if quantity == "median_tvd" else "agreement"
+            for statistic, value in {"mean": known.mean(), "std": known.std()}.items():
+                low, high = (value - 0.05, value + 0.05) if statistic == "mean" else (None, None)
+                table.append(
+                    {"probe": probe, "quantity": quantity, "group": None, "class": group,
+                     "statistic": statistic, "value": value, "low": low, "high": high, **counts}
+                )  # fmt: skip
+    return table
+
+
+EVIDENCE = {
+    "instance": pl.String, "probe": pl.String, "quantity": pl.String, "group": pl.String,
+    "method": pl.String, "seed": pl.Int64, "value": pl.Float64,
+}  # fmt: skip
+RUN = {
+    "status": "complete",
+    "settings": {"encoder": "bilstm", "attention": "additive", "preset": "quick", "limit": None},
+    "seeds": {"base": 0, "bootstrap": 1},
+    "versions": {"assay": "0.1.0", "torch": "2.13.0", "python": "3.11.9"},
+    "corpus": {
+        "name": "reviews",
+        "title": "film reviews",
+        "classes": list(CLASSES),
+        "sizes": {"train": 4200, "dev": 600, "test": 60},
+        "dropped": {"empty text": 3, f"label {SCRIPT}": 1},
+        "said": ["the text column was guessed to be `review`"],
+        "licence": "CC0",
+        "fingerprint": "9f" * 32,
+    },
+    "training": {
+        "epochs": [
+            {"epoch": 1, "loss": 0.6931, "dev_metric": 0.61},
+            {"epoch": 2, "loss": 0.4407, "dev_metric": 0.77},
+            {"epoch": 3, "loss": 0.3812, "dev_metric": 0.75},
+        ],
+        "best_epoch": 2,
+        "metric": "roc_auc",
+    },
+    "test": {"accuracy": 0.7712, "macro_f1": 0.7654},
+}
+VERDICT = [
+    {"claim": "attention agrees with other measures of importance", "finding": "contradicted",
+     "effect": 0.21, "low": 0.18, "high": 0.24, "yardstick": "gradient with leave-one-out: 0.52",
+     "why": "Attention ranks the items less like leave-one-out than the gradient does.",
+     "probe": "agreement", "paper": "Jain and Wallace 2019, section 4.1"},
+    {"claim": "the prediction depends on the attention weights", "finding": "supported",
+     "effect": 0.31, "low": 0.27, "high": 0.36, "yardstick": 0.05,
+     "why": "Where one weight is above a half, shuffling moves the prediction.",
+     "probe": "permutation", "paper": "Jain and Wallace 2019, section 4.2.1"},
+    {"claim": "attention is stable", "finding": "undecided", "effect": 0.11, "low": -0.02,
+     "high": 0.24, "yardstick": "seed noise", "why": f"The interval holds zero. {SCRIPT}",
+     "probe": "permutation", "paper": None},
+    {"claim": "attention is exclusive per instance", "finding": "not measured", "effect": None,
+     "low": None, "high": None, "yardstick": None, "why": "The test `adversary` was not run.",
+     "probe": "adversary", "paper": None},
+    {"claim": "attention is plausible to people", "finding": "not applicable", "effect": None,
+     "low": None, "high": None, "yardstick": None, "why": "The corpus has no rationales.",
+     "probe": None, "paper": None},
+]  # fmt: skip
