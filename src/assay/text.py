@@ -19,6 +19,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.lower()))
 
 
+def words_with_places(text: str) -> list[tuple[str, int, int]]:
+    """The same words, each with where it begins and ends in the lower-cased text."""
+    return [(found.group(), *found.span()) for found in _WORD.finditer(text.lower())]
+
+
 def plain_words(text: str) -> tuple[str, ...]:
     """Runs of letters and digits, lower-cased; everything else is a blank."""
     return tuple(_LETTERS_AND_DIGITS.findall(text.lower()))

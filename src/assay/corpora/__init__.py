@@ -4,8 +4,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.corpora import adr, agnews, imdb, news20, reviews, sst, table
 from assay.corpora.assemble import assemble
 from assay.corpora.corpus import Corpus, Document
+from assay.corpora.packaged import packaged_csv
 from assay.corpora.source import Raw, Request, Source
 from assay.errors import UserError, nearest
 
@@ -22,7 +24,14 @@ __all__ = [
 
 # One line per corpus: this is the order in which `assay corpora` lists them.
 _ALL: tuple[Source, ...] = (
-)  # fmt: skip
+    reviews.SOURCE,
+    imdb.SOURCE,
+    sst.SOURCE,
+    news20.SOURCE,
+    agnews.SOURCE,
+    adr.SOURCE,
+    table.SOURCE,
+)
 
 SOURCES: dict[str, Source] = {source.name: source for source in _ALL}
 
@@ -47,7 +56,9 @@ def load_corpus(
         if option not in source.options:
             raise UserError(f"{name} has no option '{option}': {nearest(option, source.options)}.")
     request = Request(options={**source.options, **(options or {})}, seed=seed)
-    return assemble(source, _with_files(source, request, data), limit)
+    request = _with_files(source, request, data)
+    settled = source.settle(source, request) if source.settle is not None else source
+    return assemble(settled, request, limit)
 
 
 def _with_files(source: Source, request: Request, data: str | Path | None) -> Request:
@@ -101,4 +112,6 @@ def corpora_table(data: str | Path | None = None) -> list[dict[str, str]]:
 def _status(source: Source, given: Path | None) -> str:
     if source.locate is not None and given is not None and source.locate(given) is not None:
         return "present"
+    if source.fallback == "embedded" and packaged_csv() is None:
+        return "missing"
     return source.without_files or "missing"

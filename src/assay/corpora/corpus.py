@@ -44,7 +44,7 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of every document and its place, so that two runs can tell if they read the same."""
+        """A hash of every document and its place: two runs can tell if they read the same."""
         digest = hashlib.sha256()
         for part in (self.train, self.dev, self.test):
             for document in part:

@@ -19,7 +19,7 @@ SHARED = 0.8
 BANDS, ROWS = 20, 5
 NEIGHBOURS = 16  # a form letter sent 10,000 times must not cost 10,000 squared comparisons
 _NOT_LETTERS = re.compile(r"[\W_]+")
-Grams = NDArray[np.uint64]
+Grams = NDArray[np.uint32]
 
 
 def near_duplicates(texts: Sequence[str]) -> list[int]:
@@ -45,7 +45,7 @@ def _root(parent: list[int], place: int) -> int:
     return place
 
 
-def _mixed(values: Grams) -> Grams:
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Numbers scattered over 64 bits (the finaliser of splitmix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -59,14 +59,14 @@ def _grams(letters: str) -> Grams:
     values = np.zeros(count, dtype=np.uint64)
     for offset in range(GRAM):
         values = _mixed(values + codes[offset : offset + count] + np.uint64(1))
-    return np.unique(values)
+    return np.unique((values >> np.uint64(32)).astype(np.uint32))
 
 
 def _candidates(grams: dict[int, Grams]) -> Iterator[tuple[int, int]]:
     """Pairs whose signatures agree in a whole band."""
     # Fixed, so that the same texts give the same groups on every machine.
-    salts = np.random.default_rng(0).integers(0, 2**63, size=(BANDS * ROWS, 1), dtype=np.uint64)
-    multipliers = salts | np.uint64(1)
+    salts = np.random.default_rng(0).integers(0, 2**32, size=(BANDS * ROWS, 1), dtype=np.uint32)
+    multipliers = salts | np.uint32(1)
     buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)
     for place, values in grams.items():
         if len(values):

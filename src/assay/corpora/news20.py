@@ -1,0 +1,78 @@
+"""Does a newsgroup post speak of baseball or of hockey? Two groups of 20 Newsgroups (bydate).
+
+Headers, footers and quotes are removed by scikit-learn's own rules, as in the paper; the
+posts are then split anew, not by date.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.archives import texts_below
+from assay.corpora.source import Raw, Request, Source
+from assay.files import find_file
+from assay.text import mask_numbers, words
+
+_POST = re.compile(r"(?:^|.*/)20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/(\d+)$")
+ARCHIVES = ("20news-bydate_rec.sport.tar", "20news-bydate.tar")
+FOLDERS = ("", "20news", "20news-bydate", "20news/20news-bydate")
+
+
+def read(request: Request) -> Iterator[Raw]:
+    assert request.data is not None
+    # By id: an archive and its unpacked folder then give the same corpus.
+    return iter(sorted(_posts(request.data), key=lambda raw: raw.id))
+
+
+def _posts(path: Path) -> Iterator[Raw]:
+    for name, text in texts_below(path, "latin-1", lambda name: _POST.match(name) is not None):
+        found = _POST.match(name)
+        assert found is not None  # only such names are wanted
+        part, group, number = found.groups()
+        tokens = mask_numbers(words(_body(text)))
+        yield Raw(f"{part}/{group}/{number}", tokens, group)
+
+
+def _body(text: str) -> str:
+    from sklearn.datasets._twenty_newsgroups import (  # imported when met: it is slow to load
+        strip_newsgroup_footer,
+        strip_newsgroup_header,
+        strip_newsgroup_quoting,
+    )
+
+    without_header: str = strip_newsgroup_header(text)
+    body: str = strip_newsgroup_quoting(strip_newsgroup_footer(without_header))
+    return body
+
+
+def locate(data: Path) -> Path | None:
+    """The archive itself, or the folder that holds `20news-bydate-train`."""
+    if data.is_file():
+        return data
+    for folder in (data / name for name in FOLDERS):
+        if (folder / "20news-bydate-train").is_dir():
+            return folder
+        archive = find_file(folder, *ARCHIVES)
+        if archive is not None:
+            return archive
+    return None
+
+
+SOURCE = Source(
+    name="20news",
+    title="20 Newsgroups, baseball or hockey (Lang 1995)",
+    task="classification",
+    size="1,993",
+    licence="none stated; public Usenet posts of 1993",
+    reads="the 20news-bydate folder or tar archive (rec.sport.baseball and rec.sport.hockey)",
+    get="Get 20news-bydate.tar.gz at qwone.com/~jason/20Newsgroups; put it into DATA/20news.",
+    read=read,
+    locate=locate,
+    classes=("baseball", "hockey"),
+    min_df=2,
+    longer_than=6,
+    shorter_than=500,
+    test_fraction=0.2,
+    dev_fraction=0.2,
+    split_seed=13478,
+)
