@@ -1,0 +1,136 @@
+"""What do all probes say of these documents?
+
+A pure function from a model and documents to two tables. It knows nothing of files, jobs or
+training, so that a document's rows are the same whoever runs it and in whichever company.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from assay.batches import EncodedSplit, evaluation_batches
+from assay.corpora.corpus import Document
+from assay.evidence import empty, sign
+from assay.models.protocol import Model
+from assay.models.view import View
+from assay.probes import PROBES
+from assay.scores import SCORES, NotApplicable
+from assay.text import Vocabulary
+
+AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Rows of instances and of evidence, and what this model could not be asked."""
+
+    instances: pl.DataFrame
+    evidence: pl.DataFrame
+    not_applicable: dict[str, str]  # score -> why
+
+
+def audit_documents(
+    model: Model,
+    documents: Sequence[Document],
+    vocabulary: Vocabulary,
+    *,
+    probes: Sequence[str],
+    seed: int,
+    model_seed: int,
+    device: str = "cpu",
+) -> Measured:
+    """Every score and probe on these documents, batch by batch, in the order given."""
+    split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
+    wanted = [PROBES[name] for name in probes]
+    cuts = evaluation_batches(split.lengths, AUDIT_CELLS)
+    instances: list[pl.DataFrame] = []
+    evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
+    missing: dict[str, str] = {}
+    for cut in cuts:
+        view = View(model, split.batch(cut.tolist()).to(device), seed)
+        scores = score_all(view, missing)
+        instances.append(describe(view, [documents[i] for i in cut], scores))
+        for probe in wanted:
+            evidence[probe.name] += probe.measure(view, scores)
+    signed = [sign(frames, name, model_seed) for name, frames in evidence.items()]
+    ids = [document.id for document in documents]
+    return Measured(
+        in_order(pl.concat(instances), "id", ids),
+        pl.concat([in_order(frame, "instance", ids) for frame in signed] or [empty()]),
+        missing,
+    )
+
+
+def score_all(view: View, missing: dict[str, str]) -> dict[str, np.ndarray]:
+    """Every score the model can give, (B, T) each; the others are noted with the reason."""
+    scores: dict[str, np.ndarray] = {}
+    for score in SCORES.values():
+        try:
+            scores[score.name] = score.compute(view).cpu().numpy()
+        except NotApplicable as reason:
+            missing[score.name] = str(reason)
+    return scores
+
+
+def describe(
+    view: View, documents: Sequence[Document], scores: dict[str, np.ndarray]
+) -> pl.DataFrame:
+    """One row per document: what it is, what the model said, and every score of every item."""
+    classes = view.model.classes
+    lengths = [len(document.tokens) for document in documents]
+    frame = pl.DataFrame(
+        {
+            "id": [d.id for d in documents],
+            "tokens": pl.Series([list(d.tokens) for d in documents], dtype=pl.List(pl.String)),
+            "label": [classes[d.label] for d in documents],
+            "prediction": [classes[i] for i in view.decisions.tolist()],
+            "probabilities": view.probabilities.tolist(),
+            **{name: _ragged(values, lengths) for name, values in scores.items()},
+        }
+    )
+    if any(d.query for d in documents):
+        frame = frame.with_columns(
+            pl.Series("query", [list(d.query) for d in documents], dtype=pl.List(pl.String)),
+            pl.Series("allowed", [_names(d, classes) for d in documents], dtype=pl.List(pl.String)),
+        )
+    if any(d.rationale is not None for d in documents):
+        rationale = [None if d.rationale is None else list(d.rationale) for d in documents]
+        frame = frame.with_columns(
+            pl.Series("rationale", rationale, dtype=pl.List(pl.Boolean))
+        )
+    return frame if view.affine is None else frame.with_columns(*_affine(view, lengths))
+
+
+def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFrame:
+    """Rows in the documents' order; those of one document keep theirs, quantity by quantity."""
+    place = pl.DataFrame({column: ids, "place": range(len(ids))})
+    keys = ["place"]
+    if "quantity" in frame.columns:
+        names = frame["quantity"].unique(maintain_order=True)
+        kinds = pl.DataFrame({"quantity": names, "kind": range(len(names))})
+        frame = frame.join(kinds, on="quantity", maintain_order="left")
+        keys = ["kind", "place"]
+    joined = frame.join(place, on=column, how="left", maintain_order="left")
+    return joined.sort(keys, maintain_order=True).drop(keys)
+
+
+def _affine(view: View, lengths: list[int]) -> list[pl.Series]:
+    terms = view.affine
+    assert terms is not None
+    items, bias = terms.items.cpu().tolist(), terms.bias.cpu().tolist()
+    logits = [document[:n] for document, n in zip(items, lengths, strict=True)]
+    return [
+        pl.Series("token_logits", logits, dtype=pl.List(pl.List(pl.Float64))),
+        pl.Series("bias", [bias] * len(lengths), dtype=pl.List(pl.Float64)),
+    ]
+
+
+def _ragged(values: np.ndarray, lengths: list[int]) -> pl.Series:
+    rows = [row[:n].tolist() for row, n in zip(values, lengths, strict=True)]
+    return pl.Series(rows, dtype=pl.List(pl.Float64))
+
+
+def _names(document: Document, classes: Sequence[str]) -> list[str] | None:
+    return None if document.allowed is None else [classes[i] for i in document.allowed]

@@ -1,0 +1,53 @@
+"""What was measured, in one long table from which everything else is computed?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+SCHEMA = pl.Schema(
+    {
+        "instance": pl.String,  # null for quantities of the whole model
+        "probe": pl.String,
+        "quantity": pl.String,
+        "group": pl.String,  # what the probe varied, null if nothing
+        "method": pl.String,
+        "seed": pl.Int64,  # the model's seed
+        "value": pl.Float64,  # null where the quantity does not exist for the instance
+    }
+)
+
+
+def rows(
+    instances: Sequence[str | None],
+    quantity: str,
+    values: np.ndarray,
+    *,
+    group: str | None = None,
+    method: str | None = None,
+) -> pl.DataFrame:
+    """One quantity for many instances, not yet signed by its probe. NaN becomes null."""
+    frame = pl.DataFrame(
+        {
+            "instance": pl.Series(instances, dtype=pl.String),
+            "quantity": quantity,
+            "group": pl.Series([group] * len(instances), dtype=pl.String),
+            "method": pl.Series([method] * len(instances), dtype=pl.String),
+            "value": pl.Series(values, dtype=pl.Float64, nan_to_null=True),
+        }
+    )
+    return frame
+
+
+def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
+    """Rows of one probe in the columns and order of the evidence table."""
+    if not frames:
+        return empty()
+    signed = pl.concat(frames).with_columns(
+        probe=pl.lit(probe), seed=pl.lit(seed, dtype=pl.Int64)
+    )
+    return signed.select(SCHEMA.names()).cast(dict(SCHEMA))
+
+
+def empty() -> pl.DataFrame:
+    return pl.DataFrame(schema=SCHEMA)

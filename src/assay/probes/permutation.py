@@ -1,0 +1,57 @@
+"""Does the prediction change when the weights are dealt out to other items?
+
+Jain & Wallace 2019, section 4.2.1: the weights of each document are permuted among its items
+100 times, states fixed; the median TVD between the new and the old prediction is held against
+the document's largest weight. If a document hangs on one heavily weighted item, giving that
+weight to another should change the answer.
+"""
+
+import numpy as np
+import polars as pl
+import torch
+
+from assay.evidence import rows
+from assay.measures.chance import document_keys, permutations
+from assay.measures.divergence import class_probabilities, tvd
+from assay.models.view import View
+from assay.probes.probe import Probe, Quantity, Scores
+
+PERMUTATIONS = 100
+WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def measure(view: View, scores: Scores) -> list[pl.DataFrame]:
+    weights = scores["attention"]
+    return [
+        rows(view.batch.ids, "median_tvd", median_tvd(view, weights)),
+        rows(view.batch.ids, "max_attention", weights.max(1)),
+    ]
+
+
+def median_tvd(view: View, weights: np.ndarray, count: int = PERMUTATIONS) -> np.ndarray:
+    """(B,): the middle of `count` changes of the prediction, one per permutation."""
+    keys = document_keys(view.batch.ids, view.seed, "permutation")
+    order = permutations(keys, view.mask, count)
+    proposals = np.take_along_axis(weights[:, None], order, axis=2)
+    logits = view.decode(torch.from_numpy(proposals).to(view.weights.device))
+    moved = tvd(class_probabilities(logits.double()), view.probabilities[:, None])
+    median: np.ndarray = np.median(moved.cpu().numpy(), axis=1)
+    return median
+
+
+PROBE = Probe(
+    name="permutation",
+    question="Does the prediction change when the attention weights are shuffled among the items?",
+    null="The same weights on other items give the same prediction.",
+    paper="Jain & Wallace 2019, section 4.2.1, figure 6",
+    needs="model",
+    scores=("attention",),
+    quantities=(
+        Quantity("median_tvd", "median change of the prediction over 100 permutations",
+                 ("mean", "median"), unit="TVD", direction="higher is more faithful",
+                 binned_by="max_attention", edges=WEIGHT_BINS),
+        Quantity("max_attention", "the document's largest weight", ("mean", "median"),
+                 unit="weight"),
+    ),
+    measure=measure,
+)  # fmt: skip

@@ -1,0 +1,98 @@
+"""What do the many measured values come to, per class and over all, and how sure is that?"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from assay.measures.intervals import Interval, mean_interval, median_interval, share_interval
+from assay.probes import PROBES, Quantity
+
+SIGNIFICANT = 0.05
+ALL = "all"
+SCHEMA = pl.Schema(
+    {
+        "probe": pl.String,
+        "quantity": pl.String,
+        "group": pl.String,
+        "class": pl.String,  # `all` or a predicted class
+        "statistic": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "n": pl.Int64,
+        "skipped": pl.Int64,  # instances for which the quantity does not exist
+    }
+)
+
+
+def summarise(
+    evidence: pl.DataFrame, instances: pl.DataFrame, classes: Sequence[str], seed: int
+) -> pl.DataFrame:
+    """Rows per probe, quantity, group, class and statistic, with 95 % intervals over instances."""
+    predicted = instances.select(instance="id", predicted="prediction")
+    joined = evidence.join(predicted, on="instance", how="left", maintain_order="left")
+    present = [name for name in PROBES if (joined["probe"] == name).any()]
+    rows = [
+        {"probe": probe, **row}
+        for probe in present
+        for row in _probe_rows(joined.filter(pl.col("probe") == probe), probe, classes, seed)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _probe_rows(
+    frame: pl.DataFrame, probe: str, classes: Sequence[str], seed: int
+) -> Iterator[dict[str, object]]:
+    for quantity in PROBES[probe].quantities:
+        measured = frame.filter(pl.col("quantity") == quantity.name)
+        for group, values in _groups(measured, frame, quantity):
+            for name in (ALL, *classes):
+                chosen = values if name == ALL else values.filter(pl.col("predicted") == name)
+                for statistic in quantity.statistics:
+                    yield {
+                        "quantity": quantity.name,
+                        "group": group,
+                        "class": name,
+                        "statistic": statistic,
+                        **_statistic(chosen["value"], statistic, seed),
+                    }
+
+
+def _groups(
+    measured: pl.DataFrame, frame: pl.DataFrame, quantity: Quantity
+) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    """What the probe varied; then, where declared, bins of another quantity."""
+    for group in measured["group"].unique(maintain_order=True):
+        yield group, measured.filter(pl.col("group").eq_missing(group))
+    if quantity.binned_by is None:
+        return
+    by = frame.filter(pl.col("quantity") == quantity.binned_by).select("instance", by="value")
+    placed = measured.join(by, on="instance", maintain_order="left")
+    for low, high in zip(quantity.edges, quantity.edges[1:], strict=False):
+        last = high == quantity.edges[-1]
+        below = pl.col("by") <= high if last else pl.col("by") < high
+        yield f"{quantity.binned_by}={low:g}-{high:g}", placed.filter((pl.col("by") >= low) & below)
+
+
+def _statistic(values: pl.Series, statistic: str, seed: int) -> dict[str, float | int | None]:
+    there: np.ndarray = values.drop_nulls().to_numpy()
+    interval = _interval(there, statistic, seed)
+    bounds = {"value": interval.value, "low": interval.low, "high": interval.high}
+    numbers = {key: None if math.isnan(bound) else bound for key, bound in bounds.items()}
+    return {**numbers, "n": len(there), "skipped": len(values) - len(there)}
+
+
+def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
+    match statistic:
+        case "mean":
+            return mean_interval(values, seed)
+        case "median":
+            return median_interval(values, seed)
+        case "significant":
+            return share_interval(int((values <= SIGNIFICANT).sum()), len(values))
+        case "std":
+            spread = float(values.std()) if len(values) else math.nan
+            return Interval(spread, math.nan, math.nan, len(values))
+    raise ValueError(f"no such statistic: {statistic}")
