@@ -4,7 +4,25 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.corpora import adr, agnews, imdb, news20, reviews, sst, table
+from assay.corpora import (
+    adr,
+    agnews,
+    amazon,
+    anemia,
+    babi,
+    cnn,
+    diabetes,
+    imdb,
+    imdb10,
+    motif,
+    news20,
+    reviews,
+    snli,
+    sst,
+    table,
+    yahoo,
+    yelp,
+)
 from assay.corpora.assemble import assemble
 from assay.corpora.corpus import Corpus, Document
 from assay.corpora.packaged import packaged_csv
@@ -30,6 +48,18 @@ _ALL: tuple[Source, ...] = (
     news20.SOURCE,
     agnews.SOURCE,
     adr.SOURCE,
+    diabetes.SOURCE,
+    anemia.SOURCE,
+    babi.BABI1,
+    babi.BABI2,
+    babi.BABI3,
+    motif.SOURCE,
+    snli.SOURCE,
+    cnn.SOURCE,
+    yelp.SOURCE,
+    amazon.SOURCE,
+    yahoo.SOURCE,
+    imdb10.SOURCE,
     table.SOURCE,
 )
 
