@@ -29,7 +29,7 @@ def assemble(source: Source, request: Request, limit: int | None = None) -> Corp
         raws = _keep_duplicates_together(raws)
     parts: Parts = split(raws, source)
     if limit is not None:
-        parts = _limited(parts, limit, request)
+        parts = _limited(source, parts, limit, request)
     classes = _classes(source, parts)
     parts = {name: list(_answerable(parts[name], classes, request)) for name in SPLITS}
     _check_classes(source, parts, classes, limit)
@@ -98,10 +98,10 @@ def _keep_duplicates_together(raws: list[Raw]) -> list[Raw]:
     return grouped
 
 
-def _limited(parts: Parts, limit: int, request: Request) -> Parts:
+def _limited(source: Source, parts: Parts, limit: int, request: Request) -> Parts:
     if limit < 1:
         raise UserError(f"A limit of {limit} documents leaves nothing: give 1 or more.")
-    fewer = thin(parts, limit, request.seed)
+    fewer = thin(parts, limit, request.seed, source.task)
     left_out = sum(len(parts[name]) - len(fewer[name]) for name in SPLITS)
     if left_out:
         request.dropped[f"over the limit of {limit}"] += left_out
@@ -117,7 +117,8 @@ def _classes(source: Source, parts: Parts) -> tuple[str, ...]:
         found = {raw.label for raw in train}.union(*(set(raw.allowed or ()) for raw in train))
     else:
         found = {raw.label for name in SPLITS for raw in parts[name]}
-    numbers = all(label.isascii() and label.isdigit() for label in found)
+    # Classes such as 1 to 10 come in the order of numbers.
+    numbers = all(label.isascii() and label.isdigit() and len(label) < 10 for label in found)
     return tuple(sorted(found, key=lambda label: (int(label) if numbers else 0, label)))
 
 
@@ -150,7 +151,8 @@ def _check_classes(
         absent = [label for label in classes if label not in found]
         if absent:
             raise UserError(
-                f"{source.name}: the class '{absent[0]}' has no document in {name}; {cure}."
+                f"{source.name}: {len(absent)} of {len(classes)} classes have no document in "
+                f"{name}, the first is '{absent[0]}'; {cure}."
             )
 
 

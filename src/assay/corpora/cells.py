@@ -73,9 +73,10 @@ def _polars_schema(path: Path) -> list[str]:
     import polars as pl  # imported when met
 
     try:
-        return list(pl.read_parquet_schema(path))
+        schema = pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, OSError) as fault:
         raise UserError(_damaged(path, fault)) from fault
+    return [name for name, kind in schema.items() if kind != pl.Binary]  # bytes are no text
 
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Sequence[Any]]:

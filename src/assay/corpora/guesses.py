@@ -33,7 +33,7 @@ def choose_columns(
     for role in NAMES:
         if chosen[role] is None:
             chosen[role] = _guess(table, role, chosen)
-            if chosen[role] is not None:
+            if chosen[role] not in (None, role):
                 said.append(f"table: '{chosen[role]}' was taken for the {role} column")
     return chosen
 
@@ -74,4 +74,11 @@ def _by_looks(table: Table, role: str, free: Sequence[str]) -> str:
     if role == "text":
         return max(free, key=lambda column: sum(map(len, cells(column))))
     # A label varies: a column that never does is no label unless there is no other.
-    return min(free, key=lambda column: (len(set(cells(column))) < 2, len(set(cells(column)))))
+    values = {column: set(cells(column)) for column in free}
+    label = min(free, key=lambda column: (len(values[column]) < 2, len(values[column])))
+    if label in values[label]:
+        raise UserError(
+            f"{table.path}: the first row looks like data, not like column names ('{label}' is "
+            "also a value below it): add a first row such as text,label."
+        )
+    return label

@@ -13,7 +13,7 @@ from assay.corpora.source import Raw, Request, Source
 from assay.files import find_file
 from assay.text import mask_numbers, words
 
-_POST = re.compile(r"(?:^|.*/)20news-bydate-(train|test)/rec\.sport\.(baseball|hockey)/(\d+)$")
+_POST = re.compile(r"(?:^|.*/)20news-bydate-(?:train|test)/rec\.sport\.(baseball|hockey)/(\d+)$")
 ARCHIVES = ("20news-bydate_rec.sport.tar", "20news-bydate.tar")
 FOLDERS = ("", "20news", "20news-bydate", "20news/20news-bydate")
 
@@ -28,9 +28,9 @@ def _posts(path: Path) -> Iterator[Raw]:
     for name, text in texts_below(path, "latin-1", lambda name: _POST.match(name) is not None):
         found = _POST.match(name)
         assert found is not None  # only such names are wanted
-        part, group, number = found.groups()
+        group, number = found.groups()
         tokens = mask_numbers(words(_body(text)))
-        yield Raw(f"{part}/{group}/{number}", tokens, group)
+        yield Raw(f"{group}/{number}", tokens, group)
 
 
 def _body(text: str) -> str:

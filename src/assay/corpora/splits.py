@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from assay.corpora.source import Raw, Source
+from assay.corpora.source import Raw, Source, Task
 from assay.errors import UserError
 
 SPLITS = ("train", "dev", "test")
@@ -27,13 +27,19 @@ def allot(sizes: Mapping[Key, int], total: int, at_least: int = 0) -> dict[Key, 
     floor = {key: min(at_least, size) for key, size in sizes.items()}
     if sum(floor.values()) > total:
         floor = dict.fromkeys(sizes, 0)
-    quota = {key: total * size / max(sum(sizes.values()), 1) for key, size in sizes.items()}
-    places = {key: max(floor[key], int(quota[key])) for key in sizes}
-    while (missing := total - sum(places.values())) != 0:
-        step = 1 if missing > 0 else -1
-        free = [k for k in sizes if (places[k] < sizes[k] if step > 0 else places[k] > floor[k])]
-        chosen = max(free, key=lambda k: step * (quota[k] - places[k]))
-        places[chosen] += step
+    fixed: dict[Key, int] = {}  # keys whose share would fall below their floor
+    while True:
+        rest = {key: size for key, size in sizes.items() if key not in fixed}
+        left = total - sum(fixed.values())
+        quota = {key: left * size / sum(rest.values()) for key, size in rest.items()}
+        low = {key: floor[key] for key in rest if quota[key] < floor[key]}
+        if not low:
+            break
+        fixed |= low
+    places = fixed | {key: int(share) for key, share in quota.items()}
+    by_remainder = sorted(quota, key=lambda key: int(quota[key]) - quota[key])
+    for key in by_remainder[: total - sum(places.values())]:
+        places[key] += 1
     return places
 
 
@@ -62,11 +68,19 @@ def split(raws: Iterable[Raw], source: Source) -> dict[str, list[Raw]]:
     rng = np.random.default_rng(source.split_seed)
     for name, fraction in (("test", source.test_fraction), ("dev", source.dev_fraction)):
         if not parts[name]:
-            parts["train"], parts[name] = _cut(parts["train"], fraction, rng)
+            at_least = _at_least(source.task)
+            parts["train"], parts[name] = _cut(parts["train"], fraction, rng, at_least)
     return parts
 
 
-def _cut(raws: list[Raw], fraction: float, rng: np.random.Generator) -> tuple[list[Raw], list[Raw]]:
+def _at_least(task: Task) -> int:
+    """A class must occur in every split; an answer that is rare need not."""
+    return 1 if task == "classification" else 0
+
+
+def _cut(
+    raws: list[Raw], fraction: float, rng: np.random.Generator, at_least: int
+) -> tuple[list[Raw], list[Raw]]:
     """What stays and what is cut off, counted in groups of documents that belong together."""
     groups: dict[tuple[bool, str], list[int]] = defaultdict(list)
     # By id, so that the split does not depend on the order in which an archive was packed.
@@ -77,7 +91,7 @@ def _cut(raws: list[Raw], fraction: float, rng: np.random.Generator) -> tuple[li
     strata: dict[str, list[int]] = defaultdict(list)
     for number, unit in enumerate(units):
         strata[raws[unit[0]].label].append(number)
-    chosen = draw(strata, round(fraction * len(units)), rng, at_least=1)
+    chosen = draw(strata, round(fraction * len(units)), rng, at_least)
     off = {place for number in chosen for place in units[number]}
     return (
         [raw for place, raw in enumerate(raws) if place not in off],
@@ -85,13 +99,13 @@ def _cut(raws: list[Raw], fraction: float, rng: np.random.Generator) -> tuple[li
     )
 
 
-def thin(parts: Mapping[str, list[Raw]], limit: int, seed: int) -> dict[str, list[Raw]]:
+def thin(parts: Mapping[str, list[Raw]], limit: int, seed: int, task: Task) -> dict[str, list[Raw]]:
     """`limit` documents over all splits, in proportion per split and label."""
     everything = [(name, raw) for name in SPLITS for raw in parts[name]]
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, (name, raw) in enumerate(everything):
         cells[name, raw.label].append(place)
-    chosen = draw(cells, limit, np.random.default_rng(seed), at_least=1)
+    chosen = draw(cells, limit, np.random.default_rng(seed), _at_least(task))
     return {
         part: [
             raw for place, (name, raw) in enumerate(everything) if name == part and place in chosen

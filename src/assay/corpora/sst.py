@@ -15,7 +15,7 @@ from assay.files import find_file, read_lines
 from assay.text import plain_words
 
 _ROOT = re.compile(r"\s*\(([0-4])\s")
-_LEAF = re.compile(r"\([0-4] ([^()\s]+)\)")
+_LEAF = re.compile(r"\([0-4] ([^()]+)\)")
 _BRACKETS = ("-LRB-", "-RRB-")
 NEUTRAL = 2
 
