@@ -21,8 +21,7 @@ SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 KEY_BYTES = 8
 UNUSED_BITS = np.uint64(64 - 53)  # a float64 holds 53 bits
 UNIT = 2.0**-53
-POSITION_BITS = np.uint64(24)  # room for 16 million items; 40 random bits stay to sort by
-LAST_POSITION = np.uint64(2**24 - 1)
+LAST_POSITION = np.uint64(2**24 - 1)  # 24 bits for the position leave 40 random ones to sort by
 
 
 def document_keys(ids: Sequence[str], seed: int, purpose: str) -> Keys:
@@ -42,9 +41,9 @@ def permutations(keys: Keys, mask: NDArray[np.bool_], count: int) -> NDArray[np.
     document padded further gets the same orders.
     """
     length = mask.shape[1]
-    positions = np.arange(length, dtype=np.uint64)
     if length > LAST_POSITION:
         raise ValueError(f"{length} items in a document; permutations reach {LAST_POSITION}")
+    positions = np.arange(length, dtype=np.uint64)
     # Random high bits to sort by and the position below them: one sort gives the order, and equal
     # lots cannot fall differently on another machine. Masked positions sort last.
     lots = _bits(keys, count, length)

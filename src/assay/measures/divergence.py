@@ -7,6 +7,8 @@ caller's and broadcast. Everything is computed in the dtype that is given, in na
 import torch
 from torch import Tensor
 
+MOSTLY_Q = -0.5  # (p - q) / (p + q) at and below which the plain ratio is accurate
+
 
 def tvd(p: Tensor, q: Tensor) -> Tensor:
     """Total variation distance: half the sum of absolute differences, 0 to 1."""
@@ -19,15 +21,24 @@ def kl(p: Tensor, q: Tensor) -> Tensor:
 
 
 def jsd(p: Tensor, q: Tensor) -> Tensor:
-    """Jensen-Shannon divergence, 0 to log 2, with 0 log 0 = 0; exactly 0 where p equals q.
+    """Jensen-Shannon divergence, 0 to log 2, with 0 log 0 = 0; exactly 0 where p equals q."""
+    outcomes = _against_mean(p, q) + _against_mean(q, p)
+    # No outcome adds less than nothing; rounding may.
+    return (outcomes.sum(dim=-1) / 2).clamp(min=0)
 
-    With m the mean of p and q, p / m = 1 + (p - q) / (p + q). Taking log1p of that lean keeps the
-    digits that the difference of two logarithms loses when p and q are close.
+
+def _against_mean(p: Tensor, q: Tensor) -> Tensor:
+    """Per outcome p log(p / m), where m is the mean of p and q.
+
+    As p / m = 1 + (p - q) / (p + q), log1p keeps the digits that the ratio loses when p and q are
+    close. Where p is almost nothing beside q that sum rounds to zero, and the ratio is the one
+    to take.
     """
     total = p + q
-    lean = (p - q) / total.where(total > 0, torch.ones_like(total))
-    outcomes: Tensor = torch.special.xlog1py(p, lean) + torch.special.xlog1py(q, -lean)
-    return (outcomes.sum(dim=-1) / 2).clamp(min=0)
+    total = total.where(total > 0, torch.ones_like(total))
+    lean = (p - q) / total
+    close: Tensor = torch.special.xlog1py(p, lean)
+    return close.where(lean > MOSTLY_Q, torch.xlogy(p, 2 * p / total))
 
 
 def class_probabilities(logits: Tensor) -> Tensor:
