@@ -17,7 +17,7 @@ Values = Floats | Sequence[float]
 LEVEL = 0.95
 TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 DRAWS = 2_000
-CACHED_INDICES = 1 << 18  # drawn at once: two to four megabytes, whatever the number of instances
+CACHED_INDICES = 1 << 16  # drawn at once: half a megabyte, which stays in a core's cache
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,13 @@ def _percentile_interval(value: float, draws: Floats, n: int) -> Interval:
 def _resampled_means(values: Floats, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     n = values.size
-    small = np.uint16 if n <= np.iinfo(np.uint16).max else np.uint32  # cheaper to draw than int64
     step = max(1, CACHED_INDICES // n)
     means = np.empty(DRAWS)
     for start in range(0, DRAWS, step):
         rows = min(step, DRAWS - start)
-        means[start : start + rows] = values[rng.integers(n, size=(rows, n), dtype=small)].mean(1)
+        # 32 bits are drawn faster than 64, and with fewer rejections than 16.
+        chosen = rng.integers(n, size=(rows, n), dtype=np.uint32)
+        means[start : start + rows] = values.take(chosen).mean(axis=1)
     return means
 
 
