@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.corpora.needed import folder_of, needed_file
 from assay.corpora.places import first_of, folder_with
 from assay.corpora.source import Raw, Request, Source
 from assay.errors import UserError
@@ -23,10 +24,8 @@ RELATION_FIELDS = 8
 
 
 def read(request: Request) -> Iterator[Raw]:
-    assert request.data is not None
-    if request.data.is_file():
-        return _tweets(request.data)
-    return _case_reports(request.data, request)
+    data = folder_of(request)
+    return _tweets(data) if data.is_file() else _case_reports(data, request)
 
 
 def _tweets(path: Path) -> Iterator[Raw]:
@@ -42,10 +41,8 @@ def _tweets(path: Path) -> Iterator[Raw]:
 
 
 def _case_reports(folder: Path, request: Request) -> Iterator[Raw]:
-    positive, negative = find_file(folder, POSITIVE), find_file(folder, NEGATIVE)
-    assert positive is not None  # `locate` saw both
-    assert negative is not None
-    marked = _relations(positive)
+    marked = _relations(needed_file(folder, POSITIVE))
+    negative = needed_file(folder, NEGATIVE)
     for number, ((article, sentence), spans) in enumerate(marked.items(), 1):
         tokens, rationale = _mark(sentence, spans)
         yield Raw(f"ade-{number}", tokens, CLASSES[1], rationale=rationale, together=article)

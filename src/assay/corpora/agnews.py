@@ -7,32 +7,31 @@ form `train_subset.csv` title and description are fused; then both are used in t
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.corpora.needed import folder_of, needed_file
 from assay.corpora.places import folder_with
 from assay.corpora.source import Raw, Request, Source
 from assay.errors import UserError
-from assay.files import find_file, read_csv_rows
+from assay.files import read_csv_rows
 from assay.text import mask_numbers, words
 
 TOPICS = {"1": "World", "2": "Sports", "3": "Business", "4": "Sci/Tech"}
 CLASSES = ("World", "Business")
 FIELDS = 3
+FUSED = "train_subset.csv"
 
 
 def read(request: Request) -> Iterator[Raw]:
-    assert request.data is not None
-    train = find_file(request.data, "train.csv")
-    fused = find_file(request.data, "train_subset.csv") if train is None else None
-    test = find_file(request.data, "test.csv")
-    assert test is not None  # `locate` saw it
-    if train is not None:
-        yield from _items(train, "train", 2, 3, request)
-    elif fused is not None:
+    folder = folder_of(request)
+    train = needed_file(folder, "train.csv", FUSED)
+    test = needed_file(folder, "test.csv")
+    fused = train.name.startswith(FUSED)
+    if fused:
         request.said.append(
-            f"agnews: {fused.name} holds title and description fused, so both are used, "
+            f"agnews: {train.name} holds title and description fused, so both are used, "
             "in train and in test"
         )
-        yield from _items(fused, "train", 1, 2, request)
-    yield from _items(test, "test", 2 if fused is None else 1, 3, request)
+    yield from _items(train, "train", *((1, 2) if fused else (2, 3)), request)
+    yield from _items(test, "test", *((1, 3) if fused else (2, 3)), request)
 
 
 def _items(path: Path, split: str, begin: int, end: int, request: Request) -> Iterator[Raw]:
@@ -65,7 +64,7 @@ SOURCE = Source(
     "train.csv and test.csv into DATA/ag_news.",
     read=read,
     locate=folder_with(
-        ("train.csv", "train_subset.csv"), "test.csv", folders=("ag_news", "agnews", "ag_news_csv")
+        ("train.csv", FUSED), "test.csv", folders=("ag_news", "agnews", "ag_news_csv")
     ),
     classes=CLASSES,
     min_df=5,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.archives import texts_below
+from assay.corpora.needed import folder_of
 from assay.corpora.source import Raw, Request, Source
 from assay.files import find_file
 from assay.text import mask_numbers, words
@@ -19,9 +20,8 @@ FOLDERS = ("", "20news", "20news-bydate", "20news/20news-bydate")
 
 
 def read(request: Request) -> Iterator[Raw]:
-    assert request.data is not None
     # By id: an archive and its unpacked folder then give the same corpus.
-    return iter(sorted(_posts(request.data), key=lambda raw: raw.id))
+    return iter(sorted(_posts(folder_of(request)), key=lambda raw: raw.id))
 
 
 def _posts(path: Path) -> Iterator[Raw]:

@@ -91,7 +91,9 @@ def _cut(
     strata: dict[str, list[int]] = defaultdict(list)
     for number, unit in enumerate(units):
         strata[raws[unit[0]].label].append(number)
-    chosen = draw(strata, round(fraction * len(units)), rng, at_least)
+    # A table of ten rows, too, must have every class in every split.
+    total = max(round(fraction * len(units)), at_least * len(strata))
+    chosen = draw(strata, total, rng, at_least)
     off = {place for number in chosen for place in units[number]}
     return (
         [raw for place, raw in enumerate(raws) if place not in off],

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.corpora.needed import folder_of, needed_file
 from assay.corpora.places import folder_with
 from assay.corpora.source import Raw, Request, Source
 from assay.corpora.splits import SPLITS
 from assay.errors import UserError
-from assay.files import find_file, read_lines
+from assay.files import read_lines
 from assay.text import plain_words
 
 _ROOT = re.compile(r"\s*\(([0-4])\s")
@@ -21,10 +22,8 @@ NEUTRAL = 2
 
 
 def read(request: Request) -> Iterator[Raw]:
-    assert request.data is not None
     for split in SPLITS:
-        path = find_file(request.data, f"{split}.txt")
-        assert path is not None  # `locate` saw it
+        path = needed_file(folder_of(request), f"{split}.txt")
         for number, line in enumerate(read_lines(path), 1):
             if line.strip():
                 root, leaves = _tree(line, path, number)

@@ -13,6 +13,7 @@ from typing import Any
 
 from assay.corpora.cells import Table
 from assay.corpora.guesses import choose_columns
+from assay.corpora.needed import folder_of
 from assay.corpora.source import Raw, Request, Source
 from assay.errors import UserError
 from assay.text import words
@@ -26,8 +27,7 @@ MARKS = {"0": False, "1": True, "false": False, "true": True}
 
 
 def read(request: Request) -> Iterator[Raw]:
-    assert request.data is not None
-    table = Table.open(request.data)
+    table = Table.open(folder_of(request))
     chosen = choose_columns(table, request.options, request.said)
     present = {role: column for role, column in chosen.items() if column is not None}
     for number, row in enumerate(table.rows(list(present.values())), 1):
@@ -97,8 +97,7 @@ def locate(data: Path) -> Path | None:
 
 def settle(source: Source, request: Request) -> Source:
     """A second text makes it a pair task."""
-    assert request.data is not None
-    chosen = choose_columns(Table.open(request.data), request.options, said=[])
+    chosen = choose_columns(Table.open(folder_of(request)), request.options, said=[])
     return source if chosen["query"] is None else replace(source, task="pair")
 
 

@@ -1,0 +1,123 @@
+"""What do small files of each corpus's exact format look like?"""
+
+import io
+import json
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+FILLER = "it was a long day at the old place and we saw it all again"
+GOOD, BAD = f"a fine and joyful thing {FILLER}", f"a dull and broken thing {FILLER}"
+ROWS = 20  # documents per class and file: enough for every class in every split
+
+
+def number(i: int) -> str:
+    """A word of its own for each document, so that none repeats another."""
+    return "".join(chr(ord("a") + int(digit)) * 3 for digit in f"{i:03d}") * 3
+
+
+def write_tar(path: Path, members: Mapping[str, bytes], mode: str = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
+
+
+def write_members(folder: Path, members: Mapping[str, bytes]) -> Path:
+    for name, content in members.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def tree(label: int, text: str) -> str:
+    words = text.split()
+    inner = f"(2 {words[-1]})"
+    for word in reversed(words[1:-1]):
+        inner = f"(2 (2 {word}) {inner})"
+    return f"({label} (2 {words[0]}) {inner})"
+
+
+def sst(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in ("train", "dev", "test"):
+        lines = [tree(label, f"{text} {number(i)}") for i in range(ROWS)
+                 for label, text in ((4, GOOD), (0, BAD))]  # fmt: skip
+        (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def imdb_members() -> dict[str, bytes]:
+    return {
+        f"aclImdb/{split}/{kind}/{i}_{rating}.txt": f"{text}<br /><br />{number(i)}".encode()
+        for split in ("train", "test")
+        for kind, rating, text in (("pos", 9, GOOD), ("neg", 2, BAD))
+        for i in range(ROWS)
+    }
+
+
+def news_members() -> dict[str, bytes]:
+    header = "From: someone@example.org\nSubject: match\n\n"
+    return {
+        f"20news-bydate-{split}/rec.sport.{group}/{base + i}": (
+            f"{header}{text} {number(i)} caf\xe9\nmore of the game was played by all of them\n"
+        ).encode("latin-1")
+        for split, base in (("train", 100), ("test", 500))
+        for group, text in (("baseball", GOOD), ("hockey", BAD))
+        for i in range(ROWS)
+    }
+
+
+def agnews(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in ("train", "test"):
+        rows = [f'"{topic}","Title {number(i)}","Item ""{i}"" {text}"' for i in range(ROWS)
+                for topic, text in ((1, GOOD), (3, BAD), (2, FILLER))]  # fmt: skip
+        (folder / f"{split}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
+def ade(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    effect = "in a child.|rash|7|11|aspirin|20|27"
+    positive = [f"{i}|Severe rash {number(i)} after use of aspirin {effect}" for i in range(ROWS)]
+    rest = "was well after some days of rest."
+    negative = [f"{i} NEG The child {number(i)} {rest}" for i in range(ROWS)]
+    (folder / "DRUG-AE.rel").write_text("\n".join(positive) + "\n", encoding="utf-8")
+    (folder / "ADE-NEG.txt").write_text("\n".join(negative) + "\n", encoding="utf-8")
+    return folder
+
+
+def rows() -> list[dict[str, str]]:
+    return [{"text": f"{text} {number(i)}", "label": label} for i in range(ROWS)
+            for label, text in (("1", GOOD), ("0", BAD))]  # fmt: skip
+
+
+def csv_text(records: list[dict[str, str]], delimiter: str = ",") -> str:
+    lines = [delimiter.join(records[0])]
+    lines += [delimiter.join(record.values()) for record in records]
+    return "\n".join(lines) + "\n"
+
+
+def json_text(records: list[dict[str, str]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def whole(name: str, folder: Path) -> Path:
+    """A sound small corpus of this name below the folder; returns what to give as `data`."""
+    if name == "sst":
+        return sst(folder / "sst")
+    if name == "agnews":
+        return agnews(folder / "ag_news")
+    if name == "adr":
+        return ade(folder / "ade_corpus_v2")
+    folder.mkdir(parents=True, exist_ok=True)
+    if name == "imdb":
+        return write_tar(folder / "aclImdb_v1.tar.gz", imdb_members())
+    if name == "20news":
+        return write_tar(folder / "20news-bydate.tar.gz", news_members())
+    path = folder / "mine.csv"
+    path.write_text(csv_text(rows()), encoding="utf-8")
+    return path
