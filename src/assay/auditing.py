@@ -57,8 +57,8 @@ def audit_documents(
     signed = [sign(frames, name, model_seed) for name, frames in evidence.items()]
     ids = [document.id for document in documents]
     return Measured(
-        in_order(pl.concat(instances), "id", ids),
-        pl.concat([in_order(frame, "instance", ids) for frame in signed] or [empty()]),
+        in_order(pl.concat(instances, how="diagonal"), "id", ids),
+        in_order(pl.concat([empty(), *signed]), "instance", ids),
         missing,
     )
 
@@ -97,20 +97,18 @@ def describe(
         )
     if any(d.rationale is not None for d in documents):
         rationale = [None if d.rationale is None else list(d.rationale) for d in documents]
-        frame = frame.with_columns(
-            pl.Series("rationale", rationale, dtype=pl.List(pl.Boolean))
-        )
+        frame = frame.with_columns(pl.Series("rationale", rationale, dtype=pl.List(pl.Boolean)))
     return frame if view.affine is None else frame.with_columns(*_affine(view, lengths))
 
 
 def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFrame:
-    """Rows in the documents' order; those of one document keep theirs, quantity by quantity."""
+    """Rows in the documents' order; evidence first by what was measured."""
     place = pl.DataFrame({column: ids, "place": range(len(ids))})
     keys = ["place"]
-    if "quantity" in frame.columns:
-        names = frame["quantity"].unique(maintain_order=True)
-        kinds = pl.DataFrame({"quantity": names, "kind": range(len(names))})
-        frame = frame.join(kinds, on="quantity", maintain_order="left")
+    measured = [name for name in ("probe", "quantity", "group") if name in frame.columns]
+    if measured:
+        kinds = frame.select(measured).unique(maintain_order=True).with_row_index("kind")
+        frame = frame.join(kinds, on=measured, nulls_equal=True, maintain_order="left")
         keys = ["kind", "place"]
     joined = frame.join(place, on=column, how="left", maintain_order="left")
     return joined.sort(keys, maintain_order=True).drop(keys)

@@ -64,7 +64,9 @@ class EncodedSplit:
         items = [torch.tensor(vocabulary.encode(d.tokens), dtype=torch.long) for d in documents]
         queries = None
         if any(d.query for d in documents):
-            queries = [torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents]
+            queries = [
+                torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents
+            ]
         return cls(tuple(documents), items, queries, classes)
 
     @property
@@ -92,14 +94,17 @@ def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -
     return [cuts[i] for i in rng.permutation(len(cuts))]
 
 
-def evaluation_batches(lengths: np.ndarray, cells: int) -> list[np.ndarray]:
-    """A fixed function of the lengths: neighbours in length, at most `cells` padded items each."""
+def evaluation_batches(lengths: np.ndarray, cells: int, power: int = 1) -> list[np.ndarray]:
+    """A fixed function of the lengths: neighbours in length, at most `cells` padded items each.
+
+    With `power` 2 the limit is on squared items, for work whose cost grows so.
+    """
     order = np.argsort(lengths, kind="stable")
     cuts: list[np.ndarray] = []
     start = 0
     for end in range(1, len(order) + 1):
         # Sorted, so the next document would be the widest: does it still fit?
-        if end == len(order) or lengths[order[end]] * (end + 1 - start) > cells:
+        if end == len(order) or lengths[order[end]] ** power * (end + 1 - start) > cells:
             cuts.append(order[start:end])
             start = end
     return cuts

@@ -43,9 +43,7 @@ def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
     """Rows of one probe in the columns and order of the evidence table."""
     if not frames:
         return empty()
-    signed = pl.concat(frames).with_columns(
-        probe=pl.lit(probe), seed=pl.lit(seed, dtype=pl.Int64)
-    )
+    signed = pl.concat(frames).with_columns(probe=pl.lit(probe), seed=pl.lit(seed, dtype=pl.Int64))
     return signed.select(SCHEMA.names()).cast(dict(SCHEMA))
 
 

@@ -55,7 +55,9 @@ def train(
     epochs: list[Epoch] = []
     best: dict[str, Tensor] = {}
     best_epoch = 0
-    for epoch, loss in enumerate(fit(model, split, recipe, task_loss(corpus), order_seed, track), 1):
+    for epoch, loss in enumerate(
+        fit(model, split, recipe, task_loss(corpus), order_seed, track), 1
+    ):
         epochs.append(Epoch(epoch, loss, measure(model, dev)))
         candidates = epochs[1:] or epochs
         if epochs[-1] is max(candidates, key=lambda e: e.dev):  # the earliest among equals

@@ -79,9 +79,7 @@ class Network(nn.Module):
         frame = self.text.frame(self.embed(batch), batch.mask)
         query = self.query_state(batch)
         encoder = self.text.encoder
-        return logits_without_each(
-            encoder, self.attention, self.head, frame, query, batch.allowed
-        )
+        return logits_without_each(encoder, self.attention, self.head, frame, query, batch.allowed)
 
     def query_state(self, batch: Batch) -> Tensor | None:
         """The query's last state (B, m); None where there is no second text."""

@@ -43,7 +43,10 @@ class BiLSTM(nn.Module):
         mirror = frame.mirror
         # A changed state joins one direction's new half to the other's stored half. Each pass
         # is in its own reading order, so the stored half is mirrored into it.
-        for reading, own, other, its in ((ahead, first, back, second), (back, second, ahead, first)):
+        for reading, own, other, its in (
+            (ahead, first, back, second),
+            (back, second, ahead, first),
+        ):
             stored = take(F.linear(other.states.transpose(0, 1), its), mirror).transpose(0, 1)
             deleted = (mirror if reading is back else _positions(mirror)).T
             yield DeletionPass(deleted, reading.restart(own, stored))

@@ -46,8 +46,13 @@ def _quantities() -> tuple[Quantity, ...]:
         pair = f"{one} and {other}".replace("_", "-")
         direction = "higher is more faithful" if one == "attention" else "neither"
         declared.append(
-            Quantity(f"tau_{one}_{other}", f"Kendall's tau-b between {pair}", ("mean", "std"),
-                     unit="tau", direction=direction)  # fmt: skip
+            Quantity(
+                f"tau_{one}_{other}",
+                f"Kendall's tau-b between {pair}",
+                ("mean", "std"),
+                unit="tau",
+                direction=direction,
+            )  # fmt: skip
         )
         declared.append(
             Quantity(f"p_{one}_{other}", f"two-sided p of that tau, {pair}", ("significant",))

@@ -1,0 +1,139 @@
+"""How does one run go from text to tables, and go on where it was killed?
+
+The run directory holds `jobs/`, one folder per finished job, from which everything else is
+made again in a second. Resuming is therefore no special case: finished jobs are found by their
+hash and not done again.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from assay.auditing import in_order
+from assay.corpora import load_corpus
+from assay.corpora.corpus import Corpus, Document
+from assay.description import describe_run
+from assay.engines import run_jobs
+from assay.errors import UserError
+from assay.models.saved import DESCRIPTION, WEIGHTS
+from assay.probes import PROBES
+from assay.recipes import configure, recipe_for
+from assay.results import Results
+from assay.settings import Clock, Settings, Ways
+from assay.store import read_json, sweep, write_file, write_json
+from assay.vectors import load_vectors
+from assay.work import AuditJob, TrainJob, audit_cuts, run_audit, run_training
+
+_RECORD = "run.json"
+
+
+def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool = False) -> None:
+    """Load, train, audit, judge: fills the run directory with everything a report needs."""
+    ways = ways or Ways()
+    clock = Clock()
+    check_probes(settings.probes)
+    check_directory(out, settings, resume)
+    with clock("corpus"):
+        corpus = load_corpus(settings.corpus, data=ways.data, limit=settings.limit,
+                             seed=settings.seed, options=settings.options)  # fmt: skip
+    task = training_of(settings, corpus, ways.vectors)
+    claim_directory(out, settings)
+    with clock("training"):
+        place = run_training(task, out / "jobs", ways.track)
+    with clock("audit"):
+        audit = audit_model(settings, corpus, place, task, out / "jobs", ways)
+    with clock("tables"):
+        for name in (WEIGHTS, DESCRIPTION):
+            write_file(out / name, _copy_of(place / name))
+        audit.write(out)
+    write_json(out / "timing.json", clock.seconds)
+
+
+def check_probes(names: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in PROBES]
+    if unknown or not names:
+        raise UserError(f"unknown probe {', '.join(map(repr, unknown)) or '(none given)'}: "
+                        f"pass --probes all, or some of {', '.join(PROBES)}")  # fmt: skip
+
+
+def check_directory(out: Path, settings: Settings, resume: bool) -> None:
+    """Another run's results are not overwritten."""
+    record = out / _RECORD
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is a file: pass a folder")
+    if record.exists():
+        _check_same(out, read_json(record).get("settings", {}), settings.as_record(), resume)
+    elif out.is_dir() and any(out.iterdir()):
+        raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
+
+
+def claim_directory(out: Path, settings: Settings) -> None:
+    """From here on the folder is this run's. Not earlier: a mistyped column claims nothing."""
+    if out.is_dir():
+        sweep(out)
+    if not (out / _RECORD).exists():
+        write_json(out / _RECORD, {"status": "running", "settings": settings.as_record()})
+
+
+def _check_same(out: Path, held: dict[str, Any], asked: dict[str, Any], resume: bool) -> None:
+    differing = [f"{key} {held.get(key)!r} there, {asked.get(key)!r} here"
+                 for key in sorted(held.keys() | asked.keys()) if held.get(key) != asked.get(key)]  # fmt: skip
+    if differing:
+        raise UserError(f"--out {out} holds another run ({'; '.join(differing)}): "
+                        "pass another folder, or the settings of that run")  # fmt: skip
+    if not resume:
+        raise UserError(f"--out {out} already holds this run: pass --resume to finish or redraw it, "
+                        "or another folder")  # fmt: skip
+
+
+def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
+    recipe = recipe_for(corpus, settings.preset)
+    loaded = None if vectors is None else load_vectors(vectors, corpus.vocabulary)
+    dimension = None if loaded is None else loaded.dimension
+    config = configure(corpus, recipe, settings.encoder, settings.attention, dimension)
+    return TrainJob(corpus, config, recipe, settings.seed, settings.seed, settings.threads,
+                    settings.device, loaded)  # fmt: skip
+
+
+def audit_model(
+    settings: Settings, corpus: Corpus, place: Path, task: TrainJob, folder: Path, ways: Ways
+) -> Results:
+    """Every probe on every test document, cut into jobs that any engine may run."""
+    jobs = [
+        AuditJob(place.resolve(), task.job.key, documents, settings.probes, settings.seed,
+                 settings.threads, settings.device, folder.resolve())
+        for documents in audit_cuts(corpus.test)
+    ]  # fmt: skip
+    results = run_jobs(ways.engine, run_audit, jobs, ways.workers)
+    done = set(ways.track(results, "audit", len(jobs)))
+    parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
+    instances, evidence, missing = collect(parts, corpus.test)
+    record = {
+        "settings": settings.as_record(),
+        **describe_run(task, read_json(place / "training.json"), instances),
+        "not_applicable": missing,
+        "status": "complete",
+    }
+    return Results(instances, evidence, corpus.classes, record, settings.seed)
+
+
+def collect(
+    parts: Iterable[Path], documents: Sequence[Document]
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, str]]:
+    """The jobs' tables as one, in the documents' order."""
+    parts = list(parts)
+    ids = [document.id for document in documents]
+    # Diagonal: a column such as `rationale` is absent from parts whose documents have none.
+    tables = [pl.read_parquet(part / "instances.parquet") for part in parts]
+    instances = pl.concat(tables, how="diagonal")
+    evidence = pl.concat([pl.read_parquet(part / "evidence.parquet") for part in parts])
+    missing: dict[str, str] = {}
+    for part in parts:
+        missing |= read_json(part / "notes.json")["not_applicable"]
+    return in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing
+
+
+def _copy_of(source: Path) -> Any:
+    return lambda place: place.write_bytes(source.read_bytes())

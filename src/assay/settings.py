@@ -1,0 +1,59 @@
+"""What was asked for, and which of it can change the result?"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.probes import PROBES
+from assay.training import Track, untracked
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that can change the result of a run. Engine, workers and folders are not among it."""
+
+    corpus: str = "reviews"
+    options: Mapping[str, str] = field(default_factory=dict)
+    encoder: str = "bilstm"
+    attention: str = "additive"
+    probes: tuple[str, ...] = tuple(PROBES)
+    seed: int = 0
+    limit: int | None = None
+    preset: str = "quick"
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    device: str = "cpu"
+    vectors: str | None = None  # the file's name; its content is part of the training's identity
+
+    def as_record(self) -> dict[str, Any]:
+        return {**asdict(self), "options": dict(self.options), "probes": list(self.probes)}
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How the work is done; none of it can change the result."""
+
+    data: Path | None = None
+    vectors: Path | None = None
+    engine: str = "serial"
+    workers: int = 1
+    track: Track = untracked
+
+
+class Clock:
+    """Seconds per stage; the only thing in which two equal runs may differ."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, stage: str) -> "Clock":
+        self._stage = stage
+        return self
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds[self._stage] = round(time.perf_counter() - self._start, 3)

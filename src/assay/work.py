@@ -1,0 +1,131 @@
+"""Which jobs does a run consist of, and what does each leave behind?
+
+Every job is a top-level function of one frozen argument, so that any engine can run it; it
+leaves its results in a folder named by its hash and returns where.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from assay.auditing import Measured, audit_documents
+from assay.batches import evaluation_batches
+from assay.corpora.corpus import Corpus, Document
+from assay.models import ModelConfig, build_model
+from assay.models.saved import Trained, load_model, save_model
+from assay.recipes import Recipe
+from assay.store import Job, canonical, finished, publish, write_json
+from assay.training import Track, Training, train, untracked
+from assay.vectors import Vectors
+
+AUDIT_PAIRS = 150_000  # squared items per audit job: some seconds of leave-one-out
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """One training: restarted whole if it is killed."""
+
+    corpus: Corpus
+    config: ModelConfig
+    recipe: Recipe
+    init_seed: int
+    order_seed: int
+    threads: int
+    device: str
+    vectors: Vectors | None = None
+
+    @property
+    def job(self) -> Job:
+        digest = None if self.vectors is None else hashlib.sha256(self.vectors.matrix).hexdigest()
+        named = {"corpus": self.corpus.fingerprint, "config": asdict(self.config),
+                 "recipe": asdict(self.recipe), "init_seed": self.init_seed,
+                 "order_seed": self.order_seed, "threads": self.threads, "device": self.device,
+                 "vectors": digest}  # fmt: skip
+        return Job("train", named)
+
+
+def train_now(task: TrainJob, track: Track = untracked) -> tuple[Trained, Training]:
+    """The training itself, in memory."""
+    torch.set_num_threads(task.threads)
+    start = None if task.vectors is None else torch.from_numpy(task.vectors.matrix)
+    network = build_model(task.config, task.init_seed, start).to(task.device)
+    training = train(network, task.corpus, task.recipe, order_seed=task.order_seed, track=track)
+    return Trained(network, task.corpus.vocabulary), training
+
+
+def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path:
+    """model.safetensors, model.json and training.json in the job's folder."""
+    done = finished(folder, task.job)
+    if done is not None:
+        return done
+    trained, training = train_now(task, track)
+
+    def fill(place: Path) -> None:
+        save_model(place, trained)
+        write_json(place / "training.json", asdict(training))
+
+    return publish(folder, task.job, fill)
+
+
+@dataclass(frozen=True)
+class AuditJob:
+    """All probes on some documents of one model."""
+
+    model: Path  # a folder that holds a saved model
+    model_key: str
+    documents: tuple[Document, ...]
+    probes: tuple[str, ...]
+    seed: int
+    threads: int
+    device: str
+    folder: Path
+
+    @property
+    def job(self) -> Job:
+        documents = [[d.id, d.tokens, d.label, d.query, d.allowed, d.rationale]
+                     for d in self.documents]  # fmt: skip
+        digest = hashlib.sha256(canonical(documents)).hexdigest()
+        return Job("audit", {"model": self.model_key, "documents": digest, "probes": self.probes,
+                             "seed": self.seed, "threads": self.threads,
+                             "device": self.device})  # fmt: skip
+
+
+def run_audit(task: AuditJob) -> Path:
+    """instances.parquet, evidence.parquet and notes.json in the job's folder."""
+    done = finished(task.folder, task.job)
+    if done is not None:
+        return done
+    torch.set_num_threads(task.threads)
+    trained = _load_once(task.model, task.device)
+    measured = audit_documents(
+        trained.network, task.documents, trained.vocabulary, probes=task.probes,
+        seed=task.seed, model_seed=task.seed, device=task.device,
+    )  # fmt: skip
+    return publish(task.folder, task.job, lambda place: _write(place, measured))
+
+
+def audit_cuts(documents: Sequence[Document]) -> list[tuple[Document, ...]]:
+    """Documents per job: a fixed function of their lengths, so that a resumed run cuts alike."""
+    lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
+    return [
+        tuple(documents[row] for row in cut)
+        for cut in evaluation_batches(lengths, AUDIT_PAIRS, power=2)
+    ]
+
+
+def _write(place: Path, measured: Measured) -> None:
+    measured.instances.write_parquet(place / "instances.parquet")
+    measured.evidence.write_parquet(place / "evidence.parquet")
+    write_json(place / "notes.json", {"not_applicable": measured.not_applicable})
+
+
+@lru_cache(maxsize=1)
+def _load_once(folder: Path, device: str) -> Trained:
+    trained = load_model(folder)
+    trained.network.to(device)
+    return trained
