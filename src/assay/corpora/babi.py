@@ -18,7 +18,7 @@ from random import Random
 
 from assay.corpora.babi_world import VOCABULARY, Asked, Sentence, tell_stories
 from assay.corpora.knobs import whole_number
-from assay.corpora.needed import needed_file
+from assay.corpora.needed import at_least_one, needed_file
 from assay.corpora.places import folder_with
 from assay.corpora.source import Raw, Request, Source
 from assay.errors import UserError
@@ -103,7 +103,8 @@ def _question(
 
 
 def _from_files(task: int, folder: Path, split: str) -> Iterator[Asked]:
-    return _read_stories(needed_file(folder, f"{_STEMS[task]}_{split}.txt"), split)
+    path = needed_file(folder, f"{_STEMS[task]}_{split}.txt")
+    return at_least_one(_read_stories(path, split), path, "question")
 
 
 def read(task: int, request: Request) -> Iterator[Raw]:

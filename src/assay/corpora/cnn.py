@@ -12,10 +12,10 @@ allowed. Questions whose answer is not in the paragraph, or never in train, are 
 counted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from assay.corpora.needed import folder_of, needed_file
+from assay.corpora.needed import at_least_one, folder_of, needed_file
 from assay.corpora.places import first_of, folder_with
 from assay.corpora.source import Raw, Request, Source
 from assay.errors import UserError
@@ -88,16 +88,20 @@ def _raw(cloze: Cloze, document_id: str, split: str | None) -> Raw:
     return Raw(document_id, tokens, answer, split, query=tuple(question.split()), allowed=allowed)
 
 
+def _questions(path: Path, clozes: Callable[[Path], Iterator[Cloze]]) -> Iterator[Cloze]:
+    return at_least_one(clozes(path), path, "question")
+
+
 def read(request: Request) -> Iterator[Raw]:
     """The questions of the three files, or of the sample."""
     folder = folder_of(request)
     if find_file(folder, _FILES["train"]) is None and (sample := find_file(folder, SAMPLE)):
         request.said.append(f"cnn: {sample.name} is a sample without splits: we split it")
-        for number, cloze in enumerate(_sample_clozes(sample), 1):
+        for number, cloze in enumerate(_questions(sample, _sample_clozes), 1):
             yield _raw(cloze, f"sample-{number}", None)
         return
     for split, name in _FILES.items():
-        for number, cloze in enumerate(_clozes(needed_file(folder, name)), 1):
+        for number, cloze in enumerate(_questions(needed_file(folder, name), _clozes), 1):
             yield _raw(cloze, f"{split}-{number}", split)
 
 

@@ -33,6 +33,7 @@ locate = folder_with(NOTES, DIAGNOSES, folders=("mimic", "mimiciii", "mimic3"))
 _SPAN = re.compile(r"\[\*\*.*?\*\*\]", re.DOTALL)
 _SUMMARY = "Discharge summary"
 _NOTE_COLUMNS = ("HADM_ID", "SUBJECT_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT")
+_LONGEST_ID = 18  # digits
 _LIST_NAMES = ("{}_hadm_ids.csv", "{}_50_hadm_ids.csv", "{}_full_hadm_ids.csv")
 
 
@@ -54,7 +55,7 @@ def note_words(text: str) -> tuple[str, ...]:
 def _admission(given: str, where: str) -> str:
     """An admission id; spreadsheets like to write them as 145834.0."""
     number = given.strip().removesuffix(".0")
-    if not number.isdecimal():
+    if not (number.isascii() and number.isdecimal() and len(number) <= _LONGEST_ID):
         raise UserError(f"{where}: the admission id '{given[:60]}' is not a whole number: mend it.")
     return number
 
