@@ -17,7 +17,7 @@ Values = Floats | Sequence[float]
 LEVEL = 0.95
 TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 DRAWS = 2_000
-CACHED_INDICES = 1 << 16  # drawn at once: half a megabyte, which stays in a core's cache
+CACHED_DRAWS = 1 << 15  # at once: half a megabyte in two buffers, which stays in a core's cache
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,22 @@ def _percentile_interval(value: float, draws: Floats, n: int) -> Interval:
 
 
 def _resampled_means(values: Floats, seed: int) -> Floats:
+    """Means of resamples, some rows at a time in the same two buffers.
+
+    Fresh arrays for every piece would cost more, in pages the system must hand out, than the draws.
+    """
     rng = np.random.default_rng(seed)
-    n = values.size
-    step = max(1, CACHED_INDICES // n)
+    rows = max(1, CACHED_DRAWS // values.size)
+    drawn = np.empty((rows, values.size))
+    chosen = np.empty(drawn.shape, dtype=np.intp)
     means = np.empty(DRAWS)
-    for start in range(0, DRAWS, step):
-        rows = min(step, DRAWS - start)
-        # 32 bits are drawn faster than 64, and with fewer rejections than 16.
-        chosen = rng.integers(n, size=(rows, n), dtype=np.uint32)
-        means[start : start + rows] = values.take(chosen).mean(axis=1)
+    for start in range(0, DRAWS, rows):
+        rng.random(out=drawn)
+        drawn *= values.size
+        np.copyto(chosen, drawn, casting="unsafe")  # rounds down to a place
+        values.take(chosen, out=drawn, mode="clip")
+        part = means[start : start + rows]
+        part[:] = drawn.mean(axis=1)[: part.size]
     return means
 
 
