@@ -132,6 +132,9 @@ def test_wrong_columns_and_labels(
     assert words in load_spoilt(corpus, tmp_path, name, content)
 
 
+ACUTE_ONLY = csv_bytes(",".join(CODE_HEADER), *(f"1,1,{100 + i},1,2851" for i in range(80)))
+
+
 @pytest.mark.parametrize(
     ("corpus", "name", "content"),
     [
@@ -142,11 +145,13 @@ def test_wrong_columns_and_labels(
             "snli_1.0_train.jsonl",
             b'{"gold_label": "neutral", "sentence1": "a b", "sentence2": "c"}\n' * 9,
         ),
-        ("anemia", "DIAGNOSES_ICD.csv", csv_bytes(",".join(CODE_HEADER), "1,1,101,1,2851")),
+        ("anemia", "DIAGNOSES_ICD.csv", ACUTE_ONLY),
     ],
 )
 def test_one_class_only(corpus: str, name: str, content: bytes, tmp_path: Path) -> None:
-    assert "classes have no document in train" in load_spoilt(corpus, tmp_path, name, content)
+    said = load_spoilt(corpus, tmp_path, name, content)
+    assert corpus in said
+    assert "no document in train" in said
 
 
 @pytest.mark.parametrize("texts", [2, 3], ids=["amazon", "yahoo"])
