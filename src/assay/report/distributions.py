@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from assay.probes.permutation import WEIGHT_BINS as WEIGHT_EDGES
 from assay.report.record import RunRecord
 
 Values = NDArray[np.float64]
@@ -15,7 +16,6 @@ MOST_CLASSES = 5  # drawn apart; the rest are drawn together
 TAU_EDGES = np.linspace(-1.0, 1.0, 41)
 TVD_GRID = np.linspace(0.0, 1.0, 41)
 TVD_SMOOTHING = 0.03  # standard deviation of the kernel that smooths a violin
-WEIGHT_EDGES = (0.0, 0.25, 0.5, 0.75, 1.0)  # the paper's four bins of the largest weight
 WEIGHT_BINS = tuple(f"{low:g}–{high:g}" for low, high in pairwise(WEIGHT_EDGES))
 
 

@@ -9,11 +9,11 @@ import polars as pl
 from markupsafe import escape
 
 from assay.report.record import RunRecord
+from assay.report.words import shown
 
 MOST_DOCUMENTS = 20
 MOST_ITEMS = 400  # a longer document is shown through a window
 FEWEST_ITEMS = 6  # below this τ takes few values and reaches -1 by chance
-LONGEST_ITEM = 200  # characters
 LEVELS = 10  # steps of the heat map's colour
 BYTES_FOR_ALL = 2_000_000  # of the page's 3 MB
 BYTES_PER_ITEM = 60  # the markup around one item
@@ -89,12 +89,12 @@ def _document(row: dict[str, Any], classes: tuple[str, ...]) -> Document:
     probabilities = row["probabilities"] or []
     names = {"attention": "attention", "leave-one-out": "leave_one_out"}
     return Document(
-        id=clipped(row["id"]),
+        id=shown(row["id"]),
         prediction=row["prediction"],
         probability=probabilities[place] if place < len(probabilities) else None,
         label=row["label"],
         tau=row["tau"],
-        query=" ".join(clipped(word) for word in (row.get("query") or [])[:MOST_ITEMS]),
+        query=" ".join(shown(word) for word in (row.get("query") or [])[:MOST_ITEMS]),
         heats=tuple(
             _heat(said, row["tokens"], row[column], slice(start, stop))
             for said, column in names.items()
@@ -113,21 +113,15 @@ def window(attention: Sequence[float], most: int = MOST_ITEMS) -> int:
     return int(np.argmax(total[most:] - total[:-most]))
 
 
-def _heat(name: str, tokens: list[str], values: list[float], shown: slice) -> Heat:
+def _heat(name: str, tokens: list[str], values: list[float], part: slice) -> Heat:
     """Levels are shares of the whole document's largest value, shown or not."""
     largest = max(values, default=0.0)
     scale = LEVELS / largest if largest > 0 else 0.0
     items = tuple(
-        Item(clipped(token), value, max(0, round(value * scale)))
-        for token, value in zip(tokens[shown], values[shown], strict=True)
+        Item(shown(token), value, max(0, round(value * scale)))
+        for token, value in zip(tokens[part], values[part], strict=True)
     )
     return Heat(name, items, largest)
-
-
-def clipped(text: str, longest: int = LONGEST_ITEM) -> str:
-    """The text, or its beginning and how much of it is not shown."""
-    more = len(text) - longest
-    return text if more <= 0 else f"{text[:longest]}… [{more:,} more characters]"
 
 
 def _within_budget(documents: list[Document]) -> list[Document]:

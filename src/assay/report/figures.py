@@ -13,30 +13,34 @@ import altair as alt
 import numpy as np
 
 from assay.report import distributions as spread
-from assay.report.distributions import Bin, Panel
+from assay.report import words
+from assay.report.distributions import Bin
 from assay.report.record import RunRecord
-from assay.report.words import TAU_PAIRS, printable
+from assay.report.words import TAU_PAIRS, in_figure
 
 ATTENTION = "#cc7a1f"
 RIVAL = "#3d7fc1"
 WIDTH = 270
 TAU_HEIGHT = 84
+SCALE_STEPS = 10  # shares of documents: the scale ends at a whole tenth
 VIOLIN_STEP = 36
 VIOLIN_REACH = 0.42  # half the height of the widest point, in steps
 INKS = {"light": ("#1d1f21", "#d9d6cf"), "dark": ("#e6e3dc", "#43464b")}  # words, lines
 FONT = "system-ui, sans-serif"
 TEXT_SIZE = 12
+LABEL_WIDTH = 48  # the same left of every figure, so that they line up
 
-Figure = alt.VConcatChart
+Figure = alt.VConcatChart | alt.LayerChart
 Rows = Sequence[Mapping[str, float | str]]
 
 
 def figures(record: RunRecord) -> dict[str, Figure]:
-    """Every chart this run has the evidence for, by the name it has on disk."""
-    shown = spread.panels(record)
-    drawn = {quantity: _tau_rows(record, quantity, shown) for quantity in TAU_PAIRS}
-    drawn["permutation"] = _violin_rows(record, shown)
-    return {name: alt.vconcat(*rows, spacing=12) for name, rows in drawn.items() if rows}
+    """Every figure this run has the evidence for, by the name it has on disk.
+
+    One per pair of measures, with a row for each predicted class; one per predicted class for
+    the permutations. Each carries its numbers in words as its description.
+    """
+    return {**_tau_figures(record), **_permutation_figures(record)}
 
 
 def data_uri(figure: Figure, ink: str) -> str:
@@ -59,21 +63,48 @@ def data_uri(figure: Figure, ink: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(drawing.getvalue().encode()).decode()
 
 
-def _tau_rows(record: RunRecord, quantity: str, shown: list[Panel]) -> list[alt.LayerChart]:
-    table = record.measured("agreement", quantity)
-    drawn = [(panel.title, panel.of(table)["value"].to_numpy()) for panel in shown]
-    drawn = [(title, values) for title, values in drawn if len(values)]
-    highest = max((float(spread.histogram(values).max()) for _, values in drawn), default=1.0)
+def _tau_figures(record: RunRecord) -> dict[str, Figure]:
+    """Histograms with one scale for all pairs and classes, so that heights can be compared."""
+    shown = spread.panels(record)
+    taus = {quantity: record.measured("agreement", quantity) for quantity in TAU_PAIRS}
+    values = {
+        quantity: {panel.title: panel.of(table)["value"].to_numpy() for panel in shown}
+        for quantity, table in taus.items()
+    }
+    drawn = [part for panels in values.values() for part in panels.values() if len(part)]
+    highest = max((float(spread.histogram(part).max()) for part in drawn), default=1.0)
+    top = np.ceil(highest * SCALE_STEPS) / SCALE_STEPS
+    rows = {quantity: _tau_rows(quantity, panels, top) for quantity, panels in values.items()}
+    return {
+        quantity: alt.vconcat(*charts, spacing=12, description=words.tau_figure(record, quantity))
+        for quantity, charts in rows.items()
+        if charts
+    }
+
+
+def _permutation_figures(record: RunRecord) -> dict[str, Figure]:
+    drawn: dict[str, Figure] = {}
+    for number, panel in enumerate(spread.panels(record), start=1):
+        if bins := spread.permutation_bins(record, panel):
+            said = words.permutation_figure(record, panel)
+            drawn[f"permutation_{number}"] = _violins(bins, panel.title, said)
+    return drawn
+
+
+def _tau_rows(
+    quantity: str, panels: Mapping[str, spread.Values], top: float
+) -> list[alt.LayerChart]:
+    drawn = [(title, values) for title, values in panels.items() if len(values)]
     hue = ATTENTION if "attention" in quantity else RIVAL
     return [
-        _histogram(values, highest, hue, TAU_PAIRS[quantity] if row == len(drawn) else None)
-        .properties(title=f"{printable(title)} (n = {len(values):,})")
+        _histogram(values, top, hue, TAU_PAIRS[quantity] if row == len(drawn) else None)
+        .properties(title=f"{in_figure(title)} (n = {len(values):,})")
         for row, (title, values) in enumerate(drawn, start=1)
     ]  # fmt: skip
 
 
 def _histogram(
-    values: spread.Values, highest: float, hue: str, axis_title: str | None
+    values: spread.Values, top: float, hue: str, axis_title: str | None
 ) -> alt.LayerChart:
     edges = spread.TAU_EDGES
     data = [
@@ -86,7 +117,8 @@ def _histogram(
     ]
     across = alt.X("low:Q", title=axis_title).bin("binned").scale(domain=[-1, 1])
     across = across.axis(tickCount=5, format="~g")
-    upward = alt.Y("share:Q", title=None).scale(domain=[0, highest]).axis(format=".0%", tickCount=3)
+    upward = alt.Y("share:Q", title=None).scale(domain=[0, top])
+    upward = upward.axis(format=".0%", tickCount=3, minExtent=LABEL_WIDTH)
     bars = _chart(data).mark_bar(color=hue)
     median = _chart([{"median": float(np.median(values))}])
     middle = median.mark_rule(strokeDash=[3, 2], size=1.5).encode(x="median:Q")
@@ -94,23 +126,17 @@ def _histogram(
     return layers.properties(width=WIDTH, height=TAU_HEIGHT)
 
 
-def _violin_rows(record: RunRecord, shown: list[Panel]) -> list[alt.LayerChart]:
-    drawn = [(panel.title, spread.permutation_bins(record, panel)) for panel in shown]
-    drawn = [(title, bins) for title, bins in drawn if bins]
-    axis_title = "median change of the prediction (TVD)"
-    return [
-        _violins(bins, axis_title if row == len(drawn) else None)
-        .properties(title=f"{printable(title)}, by largest weight")
-        for row, (title, bins) in enumerate(drawn, start=1)
-    ]  # fmt: skip
-
-
-def _violins(bins: list[Bin], axis_title: str | None) -> alt.LayerChart:
+def _violins(bins: list[Bin], title: str, description: str) -> alt.LayerChart:
     names = ", ".join(f"'{name}'" for name in spread.WEIGHT_BINS)  # ours, not the data's
     places = list(range(len(spread.WEIGHT_BINS)))
-    across = alt.X("x:Q", title=axis_title).scale(domain=[0, 1]).axis(tickCount=5, format="~g")
+    across = (
+        alt.X("x:Q", title="median change of the prediction (TVD)")
+        .scale(domain=[0, 1])
+        .axis(tickCount=5, format="~g")
+    )
     upward = alt.Y("low:Q", title=None).scale(domain=[-0.5, len(places) - 0.5])
-    upward = upward.axis(values=places, labelExpr=f"[{names}][datum.value]", grid=False)
+    labels = f"[{names}][datum.value]"
+    upward = upward.axis(values=places, labelExpr=labels, grid=False, minExtent=LABEL_WIDTH)
     shapes = _chart(_violin_shapes(bins)).mark_area(color=ATTENTION)
     marks = _chart(_violin_marks(bins)).encode(y="bin:Q")
     layers: alt.LayerChart = (
@@ -118,7 +144,12 @@ def _violins(bins: list[Bin], axis_title: str | None) -> alt.LayerChart:
         + marks.mark_tick(thickness=2, size=18, orient="vertical").encode(x="median:Q")
         + marks.mark_text(align="right", dy=-10).encode(x="right:Q", text="n:N")
     )
-    return layers.properties(width=WIDTH, height=VIOLIN_STEP * len(places))
+    return layers.properties(
+        title=in_figure(title),
+        description=description,
+        width=WIDTH,
+        height=VIOLIN_STEP * len(places),
+    )
 
 
 def _violin_shapes(bins: list[Bin]) -> Rows:

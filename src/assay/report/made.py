@@ -9,9 +9,20 @@ from assay.report.record import RunRecord
 
 FINISHED = "complete"
 ENCODERS = {
-    "bilstm": "a bidirectional LSTM",
-    "cnn": "a convolutional encoder",
-    "average": "an encoder that reads each item by itself",
+    "bilstm": "A bidirectional LSTM",
+    "cnn": "A convolutional encoder",
+    "average": "An encoder that reads each item by itself",
+}
+
+SECTIONS = {  # heading: key of run.json
+    "Test result": "test",
+    "Settings": "settings",
+    "Seeds": "seeds",
+    "Corpus": "corpus",
+    "Training recipe": "recipe",
+    "Word vectors": "vectors",
+    "What this model cannot be asked": "not_applicable",
+    "Versions": "versions",
 }
 
 
@@ -39,12 +50,8 @@ def made(record: RunRecord) -> Made:
     """Everything run.json says, in the reader's order."""
     run, corpus = record.run, record.run.section("corpus")
     status = run.text("status")
-    headings = {"Settings": "settings", "Seeds": "seeds", "Test result": "test"}
-    facts = {title: _facts(run.section(key)) for title, key in headings.items()}
-    facts["Corpus"] = _facts(corpus, without=("dropped", "said", "classes", "sizes"))
-    facts["Corpus"] |= {f"{name} documents": _said(size) for name, size in _sizes(corpus)}
-    facts["Corpus"]["classes"] = ", ".join(record.classes)
-    facts["Versions"] = _facts(run.section("versions"))
+    facts = {title: _facts(run.section(key)) for title, key in SECTIONS.items()}
+    facts["Corpus"] = _corpus(corpus, record.classes)
     return Made(
         sentence=_sentence(record),
         unfinished=None if status in (None, FINISHED) else status,
@@ -58,17 +65,16 @@ def made(record: RunRecord) -> Made:
 def _sentence(record: RunRecord) -> str:
     """What was run, in one sentence built from what is known."""
     settings, corpus = record.run.section("settings"), record.run.section("corpus")
-    encoder = settings.text("encoder")
-    who = ENCODERS.get(encoder, f"the encoder {encoder}") if encoder else "a model"
-    attention = settings.text("attention")
+    encoder, attention = settings.text("encoder"), settings.text("attention")
+    who = ENCODERS.get(encoder, f"The encoder {encoder}") if encoder else "A model"
     how = f" with {attention} attention" if attention else ""
     name = corpus.text("title") or corpus.text("name")
+    source = f" ({name})" if name else ""
     train = corpus.section("sizes").count("train")
-    trained = f", trained on {count(train)} documents" if train else ""
-    of = f" of {name}" if name else ""
-    tested = f"was tested on {count(len(record.instances))} documents{_share_right(record)}"
-    opening = who[0].upper() + who[1:]
-    return f"{opening}{how}{trained}{of}, {tested}." if trained else f"{opening}{how}{of} {tested}."
+    taught = train and record.run.section("training").rows("epochs")
+    trained = f", trained on {count(train)} documents{source}," if taught else ""
+    tested = f"{count(len(record.instances))} documents{'' if taught else source}"
+    return f"{who}{how}{trained} was tested on {tested}{_share_right(record)}."
 
 
 def _share_right(record: RunRecord) -> str:
@@ -79,21 +85,26 @@ def _share_right(record: RunRecord) -> str:
     return f" and predicts {percent(right / len(documents))} of them correctly"
 
 
-def _sizes(corpus: Fields) -> list[tuple[str, object]]:
-    return list(corpus.section("sizes").values.items())
+def _corpus(corpus: Fields, classes: tuple[str, ...]) -> dict[str, str]:
+    apart = {"dropped", "said", "classes", "sizes"}
+    own = {key: value for key, value in corpus.values.items() if key not in apart}
+    sizes = _facts(corpus.section("sizes"))
+    return {
+        **_facts(Fields(corpus.place, own)),
+        **{f"{split} documents": size for split, size in sizes.items()},
+        "classes": ", ".join(classes),
+    }
 
 
-def _facts(fields: Fields, without: tuple[str, ...] = ()) -> dict[str, str]:
-    return {key: _said(value) for key, value in fields.values.items() if key not in without}
+def _facts(fields: Fields) -> dict[str, str]:
+    return {key: _said(value) for key, value in fields.values.items()}
 
 
 def _said(value: object) -> str:
-    """A setting as text: numbers as they were given, structures as JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return json.dumps(value, ensure_ascii=False)
+    """A setting as text: as it was given, structures as JSON."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _training(training: Fields) -> Training | None:

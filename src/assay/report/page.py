@@ -7,7 +7,6 @@ and the images written into it.
 
 import base64
 import hashlib
-import os
 from pathlib import Path
 
 import jinja2
@@ -19,6 +18,7 @@ from assay.report.made import made
 from assay.report.numbers import count, number, percent
 from assay.report.record import RunRecord, read_run
 from assay.report.tables import tables
+from assay.store import write_file
 
 MEASURED = ("supported", "contradicted", "undecided")
 OWN_SECTIONS = ("agreement", "permutation")  # probes the template explains itself
@@ -27,18 +27,11 @@ OWN_SECTIONS = ("agreement", "permutation")  # probes the template explains itse
 def write_report(run_dir: Path, out: Path | None = None) -> Path:
     """Draw the report of a run directory; it replaces an older one only when it is whole."""
     target = run_dir / "report.html" if out is None else out
-    page = render(read_run(run_dir))
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        # A lone surrogate from a JSON escape has no UTF-8 form and is written as a question mark.
-        unfinished.write_bytes(page.encode("utf-8", errors="replace"))
-        unfinished.replace(target)
-    except OSError as fault:
-        unfinished.unlink(missing_ok=True)
-        raise UserError(
-            f"the report cannot be written to {target} ({fault.strerror}): "
-            "free some space there or name another file"
-        ) from fault
+    if target.is_dir():
+        raise UserError(f"{target} is a folder: name the file that the report shall be written to")
+    # A lone surrogate from a JSON escape has no UTF-8 form and is written as a question mark.
+    page = render(read_run(run_dir)).encode("utf-8", errors="replace")
+    write_file(target, lambda unfinished: unfinished.write_bytes(page))
     return target
 
 
@@ -55,6 +48,7 @@ def render(run: RunRecord) -> str:
         unmeasured=[claim for claim in run.verdict if claim.finding not in MEASURED],
         tables=by_probe,
         other_probes=[probe for probe in by_probe if probe not in OWN_SECTIONS],
+        probe=words.probe,
         pictures=_pictures(run),
         selection=documents.select(run),
         most_items=documents.MOST_ITEMS,
@@ -62,15 +56,14 @@ def render(run: RunRecord) -> str:
     )
 
 
-def _pictures(run: RunRecord) -> dict[str, dict[str, str]]:
-    return {
-        name: {
-            "light": data_uri(figure, "light"),
-            "dark": data_uri(figure, "dark"),
-            "words": words.figure(run, name),
-        }
-        for name, figure in figures(run).items()
-    }
+def _pictures(run: RunRecord) -> dict[str, list[dict[str, str]]]:
+    """The figures of each probe, drawn for light and for dark, with their numbers in words."""
+    drawn: dict[str, list[dict[str, str]]] = {probe: [] for probe in OWN_SECTIONS}
+    for name, figure in figures(run).items():
+        probe = "permutation" if name.startswith("permutation") else "agreement"
+        inks = {ink: data_uri(figure, ink) for ink in ("light", "dark")}
+        drawn[probe].append({**inks, "words": str(figure.description)})
+    return drawn
 
 
 def _environment() -> jinja2.Environment:
@@ -82,5 +75,5 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     pages.filters |= {"number": number, "count": count, "percent": percent,
-                      "clipped": documents.clipped, "plain": words.plain}  # fmt: skip
+                      "shown": words.shown, "plain": words.plain, "group": words.group}  # fmt: skip
     return pages

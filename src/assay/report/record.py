@@ -19,6 +19,7 @@ class Claim:
     """One line of the verdict."""
 
     claim: str
+    says: str | None  # the claim as a sentence
     finding: str
     effect: float | None
     low: float | None
@@ -27,6 +28,7 @@ class Claim:
     why: str
     probe: str | None
     paper: str | None
+    n: int | None
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ def _claim(row: Fields) -> Claim:
         )
     return Claim(
         claim=row.need("claim"),
+        says=row.text("says"),
         finding=finding,
         effect=row.number("effect"),
         low=row.number("low"),
@@ -180,4 +183,5 @@ def _claim(row: Fields) -> Claim:
         why=row.text("why") or "",
         probe=row.text("probe"),
         paper=row.text("paper"),
+        n=row.count("n"),
     )

@@ -23,39 +23,59 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
-    """One quantity of one probe."""
+class Part:
+    """One quantity."""
 
-    quantity: str
     caption: str
-    statistics: tuple[str, ...]
-    grouped: bool
     rows: tuple[Row, ...]
     classes_left_out: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """Quantities of one probe that are summarised alike."""
+
+    statistics: tuple[str, ...]
+    grouped: bool
+    parts: tuple[Part, ...]
 
 
 def tables(summary: Iterable[SummaryRow]) -> dict[str, list[Table]]:
     """Tables by probe, both in the order in which the summary names them."""
     found: dict[str, dict[str, list[SummaryRow]]] = {}
-    for row in summary:
-        found.setdefault(row.probe, {}).setdefault(row.quantity, []).append(row)
-    return {
-        probe: [_table(name, rows) for name, rows in quantities.items()]
-        for probe, quantities in found.items()
-    }
+    for row in filter(_has_documents, summary):
+        found.setdefault(row.probe, {}).setdefault(_subject(row), []).append(row)
+    return {probe: list(_tables(quantities)) for probe, quantities in found.items()}
 
 
-def _table(quantity: str, rows: list[SummaryRow]) -> Table:
-    shown, left_out = _most_predicted(rows)
-    names = tuple(dict.fromkeys(row.statistic for row in rows))
-    return Table(
-        quantity=quantity,
-        caption=words.quantity(quantity),
-        statistics=tuple(words.statistic(name) for name in names),
-        grouped=any(row.group for row in shown),
-        rows=tuple(_rows(shown, names)),
-        classes_left_out=left_out,
+def _has_documents(row: SummaryRow) -> bool:
+    """A class that was never predicted has nothing to say."""
+    return row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
+
+
+def _subject(row: SummaryRow) -> str:
+    """The p of a tau stands in the tau's own row."""
+    return (
+        f"tau_{row.quantity.removeprefix('p_')}" if row.quantity.startswith("p_") else row.quantity
     )
+
+
+def _tables(quantities: dict[str, list[SummaryRow]]) -> Iterable[Table]:
+    for (names, grouped), alike in groupby(quantities.items(), key=lambda pair: _shape(pair[1])):
+        yield Table(
+            statistics=tuple(words.statistic(name) for name in names),
+            grouped=grouped,
+            parts=tuple(_part(quantity, rows, names) for quantity, rows in alike),
+        )
+
+
+def _shape(rows: list[SummaryRow]) -> tuple[tuple[str, ...], bool]:
+    return tuple(dict.fromkeys(row.statistic for row in rows)), any(row.group for row in rows)
+
+
+def _part(quantity: str, rows: list[SummaryRow], names: tuple[str, ...]) -> Part:
+    shown, left_out = _most_predicted(rows)
+    return Part(words.quantity(quantity), tuple(_rows(shown, names)), left_out)
 
 
 def _most_predicted(rows: list[SummaryRow]) -> tuple[list[SummaryRow], int]:

@@ -1,12 +1,18 @@
 """How are the names in the evidence said in plain words?"""
 
-import unicodedata
+import re
 from collections.abc import Mapping
 
+from assay.probes import PROBES, Probe
 from assay.report import distributions as spread
 from assay.report.record import RunRecord
 
-LONGEST_NAME = 36
+LONGEST_NAME = 36  # characters, in a figure
+LONGEST_TEXT = 200
+# Direction overrides and isolates, control characters, and what has no place in XML or UTF-8.
+ACTING_MARKS = re.compile(
+    "[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+)
 TAU_PAIRS: Mapping[str, str] = {
     "tau_attention_gradient": "τ of attention with gradient",
     "tau_attention_leave_one_out": "τ of attention with leave-one-out",
@@ -14,6 +20,9 @@ TAU_PAIRS: Mapping[str, str] = {
 }
 QUANTITIES: Mapping[str, str] = {
     **TAU_PAIRS,
+    "tau_gradient_leave_one_out": "τ of gradient with leave-one-out (the ceiling)",
+    "tau_shuffled_gradient": "τ of shuffled attention with gradient (the floor)",
+    "tau_shuffled_leave_one_out": "τ of shuffled attention with leave-one-out (the floor)",
     "median_tvd": "Median change of the prediction (TVD) when the weights are shuffled",
     "max_attention": "Largest attention weight of a document",
 }
@@ -26,48 +35,63 @@ STATISTICS: Mapping[str, str] = {
 }
 
 
+def probe(name: str) -> Probe | None:
+    """The declaration of a probe; None for one that this version does not know."""
+    return PROBES.get(name)
+
+
 def quantity(name: str) -> str:
-    """A quantity as a table's caption; measures we do not know are read from their own name."""
-    if name in QUANTITIES:
-        return QUANTITIES[name]
-    if name.startswith("p_"):
-        return f"p of {name.removeprefix('p_').replace('_', ' ')}"
-    return plain(name)
+    """A quantity as a table says it: our words, else the probe's, else its own name."""
+    declared = {part.name: part.meaning for known in PROBES.values() for part in known.quantities}
+    return QUANTITIES.get(name) or declared.get(name) or plain(name)
 
 
 def statistic(name: str) -> str:
     return STATISTICS.get(name, plain(name))
 
 
+def group(name: str) -> str:
+    """What the probe varied, or the bin a document fell in."""
+    return plain(name.replace("max_attention=", "largest weight ").replace("=", " "))
+
+
 def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def printable(name: str) -> str:
-    """A name that is safe and short enough to draw: no control or direction marks."""
-    clean = "".join("·" if unicodedata.category(mark).startswith("C") else mark for mark in name)
+def shown(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Text from the data: its beginning, and marks that would act on the page as their code.
+
+    An unclosed direction mark reorders the words after it even where markup isolates them.
+    """
+    more = len(text) - longest
+    visible = ACTING_MARKS.sub(lambda mark: f"[U+{ord(mark[0]):04X}]", text[:longest])
+    return visible if more <= 0 else f"{visible}… [{more:,} more characters]"
+
+
+def in_figure(name: str) -> str:
+    """A class name short enough for the title of a panel."""
+    clean = shown(name, len(name))
     return clean if len(clean) <= LONGEST_NAME else clean[: LONGEST_NAME - 1] + "…"
 
 
-def figure(record: RunRecord, name: str) -> str:
-    """The numbers of a figure, for those who do not see it."""
-    if name == "permutation":
-        return "Median change of the prediction under shuffled weights. " + _violins(record)
-    table = record.measured("agreement", name)
+def tau_figure(record: RunRecord, quantity: str) -> str:
+    """The numbers of a histogram, for those who do not see it."""
+    table = record.measured("agreement", quantity)
     spreads = [(panel, panel.of(table)["value"].to_numpy()) for panel in spread.panels(record)]
     parts = [
-        f"predicted {printable(panel.title)}: {spread.in_words(values)}"
+        f"predicted {in_figure(panel.title)}: {spread.in_words(values)}"
         for panel, values in spreads
         if len(values)
     ]
-    return f"Histogram of {TAU_PAIRS[name]}. " + "; ".join(parts) + "."
+    return f"Histogram of {TAU_PAIRS[quantity]}. " + "; ".join(parts) + "."
 
 
-def _violins(record: RunRecord) -> str:
+def permutation_figure(record: RunRecord, panel: spread.Panel) -> str:
+    """The numbers of the violins of one predicted class."""
     parts = [
-        f"predicted {printable(panel.title)}, largest weight {spread.WEIGHT_BINS[part.number]}: "
-        + spread.in_words(part.values)
-        for panel in spread.panels(record)
+        f"largest weight {spread.WEIGHT_BINS[part.number]}: {spread.in_words(part.values)}"
         for part in spread.permutation_bins(record, panel)
     ]
-    return "; ".join(parts) + "."
+    opening = f"Median change under shuffled weights, predicted {in_figure(panel.title)}. "
+    return opening + "; ".join(parts) + "."

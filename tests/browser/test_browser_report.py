@@ -1,0 +1,112 @@
+"""Does the page open from disk in a real browser, quietly, safely and at every width?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1440, "height": 900}
+READABLE = 4.5  # contrast of normal text that WCAG AA asks for
+# Colours are drawn on a canvas because the browser reports mixed ones in several notations.
+CONTRAST = """word => {
+  const draw = colour => {
+    const pen = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+    const channels = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map(c => c / 255);
+    const [r, g, b] = channels.map(c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const style = getComputedStyle(word);
+  const [dark, light] = [draw(style.color), draw(style.backgroundColor)].sort((a, b) => a - b);
+  return (light + .05) / (dark + .05);
+}"""
+
+
+class Visit:
+    """A page with everything it said and asked for."""
+
+    def __init__(self, browser: Browser, report: Path, size: dict[str, int], scheme: str) -> None:
+        self.page: Page = browser.new_page(viewport=size, color_scheme=scheme)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(report.as_uri())
+
+
+@pytest.fixture(params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
+def visit(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    made = Visit(browser, report, *request.param)
+    yield made
+    made.page.close()
+
+
+def test_opens_without_a_word_and_asks_for_nothing(visit: Visit, report: Path) -> None:
+    outside = [url for url in visit.asked if not url.startswith("data:")]
+    assert visit.said == []
+    assert outside == [report.as_uri()]
+    assert "May this model" in visit.page.inner_text("h1")
+
+
+def test_hostile_text_is_shown_and_never_runs(visit: Visit) -> None:
+    words = visit.page.locator(".heat.attention").first.inner_text()
+    assert "<script>window.hacked = 1</script>" in words
+    assert '"><img src=x onerror=window.hacked=1>' in words
+    assert visit.page.evaluate("window.hacked") is None
+    assert visit.page.locator("script, .heat img").count() == 0
+
+
+def test_the_policy_stops_even_injected_script_and_images(visit: Visit) -> None:
+    with visit.page.expect_event("requestfailed") as stopped:
+        visit.page.evaluate(
+            """() => {
+              const bad = document.createElement('script');
+              bad.textContent = 'window.hacked = 1';
+              document.body.append(bad);
+              document.body.append(Object.assign(new Image(), {src: 'https://example.invalid/x'}));
+            }"""
+        )
+    assert visit.page.evaluate("window.hacked") is None
+    assert stopped.value.failure == "csp"  # refused by the page, before any network
+
+
+def test_nothing_sticks_out_sideways(visit: Visit) -> None:
+    wide, room = visit.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= room
+
+
+def test_both_heat_maps_hold_the_same_words(visit: Visit) -> None:
+    articles = visit.page.locator("article")
+    assert articles.count() == 20
+    for number in range(articles.count()):
+        maps = articles.nth(number).locator(".heat")
+        attention, rival = (maps.nth(place).locator("bdi").all_inner_texts() for place in (0, 1))
+        assert attention == rival
+        assert len(attention) >= 6
+
+
+def test_words_stay_readable_at_full_weight(visit: Visit) -> None:
+    for hue in ("attention", "rival"):
+        darkest = visit.page.locator(f".heat.{hue} .h10").first
+        assert darkest.evaluate(CONTRAST) >= READABLE
+
+
+def test_figures_are_drawn(visit: Visit) -> None:
+    widths = visit.page.eval_on_selector_all(
+        "figure img", "images => images.map(image => image.naturalWidth)"
+    )
+    assert len(widths) == 6
+    assert min(widths) > 200
+
+
+def test_direction_marks_do_not_reorder_the_words_after_them(visit: Visit) -> None:
+    hostile = visit.page.locator(".heat.attention").first
+    assert "[U+202E]gnp.exe[U+2066]" in hostile.inner_text()
+    starts = hostile.locator("bdi").evaluate_all(
+        "words => words.map(word => word.getClientRects()[0]).map(box => [box.top, box.left])"
+    )
+    assert len(starts) > 20
+    assert starts == sorted(starts)

@@ -1,0 +1,175 @@
+"""Is the page safe, complete and the same every time, whatever the data holds?"""
+
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from synthetic_run import BIDI, BREAKOUT, CLASSES, LONG_WORD, SCRIPT, VERDICT, write_run
+
+from assay.report import read_run, render, write_report
+
+MOST_BYTES = 3_000_000
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes, and all text, as a browser would see them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(shared_run: Path) -> str:
+    return render(read_run(shared_run))
+
+
+@pytest.fixture(scope="module")
+def elements(page: str) -> Elements:
+    return Elements(page)
+
+
+def test_hostile_words_stay_text(elements: Elements) -> None:
+    tags = {tag for tag, _ in elements.tags}
+    assert not tags & {"script", "iframe", "object", "link", "form", "b:positive"}
+    for text in (SCRIPT, BREAKOUT, "{{ 7 * 7 }}", "&amp;", "</style>", CLASSES[2]):
+        assert text in elements.text
+
+
+def test_no_attribute_acts_or_reaches_outside(elements: Elements) -> None:
+    for _, attributes in elements.tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+    sources = [image["src"] for image in elements.named("img")]
+    assert sources
+    assert all((source or "").startswith("data:image/svg+xml;base64,") for source in sources)
+    assert not [tag for tag, attributes in elements.tags if "href" in attributes]
+
+
+def test_direction_marks_are_shown_as_their_codes(page: str, elements: Elements) -> None:
+    assert "\u202e" not in page
+    assert "\u2066" not in page
+    assert "[U+202E]gnp.exe[U+2066]" in elements.text
+    assert len(BIDI) == len("gnp.exe") + 2
+
+
+def test_an_endless_word_is_shortened_and_counted(page: str, elements: Elements) -> None:
+    assert len(LONG_WORD) == 100_000
+    assert "www… [99,800 more characters]" in elements.text
+    assert len(page.encode()) < MOST_BYTES
+
+
+def test_policy_forbids_everything_but_the_page_itself(elements: Elements) -> None:
+    policies = [m["content"] or "" for m in elements.named("meta") if "http-equiv" in m]
+    assert len(policies) == 1
+    assert "default-src 'none'" in policies[0]
+    assert "unsafe" not in policies[0]
+    assert "http" not in policies[0]
+
+
+def test_headings_descend_one_step_at_a_time(elements: Elements) -> None:
+    levels = [int(tag[1]) for tag, _ in elements.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_images_say_their_numbers_and_tables_their_scopes(elements: Elements) -> None:
+    for image in elements.named("img"):
+        assert re.search(r"median 0\.\d\d|median -0\.\d\d", image["alt"] or "")
+        assert "n = " in (image["alt"] or "")
+    assert all(head.get("scope") for head in elements.named("th"))
+    assert elements.named("html") == [{"lang": "en"}]
+
+
+def test_every_claim_with_its_finding_and_interval(elements: Elements) -> None:
+    for claim in VERDICT:
+        assert claim["claim"] in elements.text
+        assert claim["finding"] in elements.text
+    assert "0.210 [0.180, 0.240]" in re.sub(r"\s+", " ", elements.text)
+
+
+def test_summary_numbers_stand_with_n_and_left_out(
+    shared_run: Path, page: str, elements: Elements
+) -> None:
+    row = json.loads((shared_run / "summary.json").read_text())[0]
+    text = re.sub(r"\s+", " ", elements.text)
+    assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in text
+    assert row["skipped"] > 0
+    counts = f'<td class="figure">{row["n"]}</td><td class="figure">{row["skipped"]}</td>'
+    assert counts in page
+
+
+def test_long_documents_say_what_is_left_out(elements: Elements) -> None:
+    assert "600 are left out" in re.sub(r"\s+", " ", elements.text)
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path, own_run: Path) -> None:
+    first = write_report(own_run)
+    second = write_report(own_run, tmp_path / "again.html")
+    assert first == own_run / "report.html"
+    assert first.read_bytes() == second.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.html", "own"]
+
+
+def test_a_pair_shows_its_question(own_run: Path) -> None:
+    text = Elements(render(read_run(own_run))).text
+    assert f"who is {SCRIPT} ?" in text
+
+
+def test_an_audit_without_training_or_optional_keys(own_run: Path) -> None:
+    (own_run / "model.json").unlink()
+    (own_run / "run.json").write_text("{}")
+    table = pl.read_parquet(own_run / "instances.parquet")
+    table.drop("gradient", "leave_one_out", "query", "allowed").write_parquet(
+        own_run / "instances.parquet"
+    )
+    text = Elements(render(read_run(own_run))).text
+    assert "A model was tested on 12 documents" in text
+    assert "The model was not trained in this run." in text
+    assert "Leave-one-out was not measured in this run" in text
+
+
+def test_nothing_measured_is_said_and_not_hidden(own_run: Path) -> None:
+    pl.read_parquet(own_run / "evidence.parquet").clear().write_parquet(
+        own_run / "evidence.parquet"
+    )
+    for name in ("summary.json", "verdict.json"):
+        (own_run / name).write_text("[]")
+    found = Elements(render(read_run(own_run)))
+    assert "No claim was measured in this run." in found.text
+    assert "no τ per document" in found.text
+    assert found.named("img") == []
+
+
+def test_an_unfinished_run_says_so(own_run: Path) -> None:
+    run = json.loads((own_run / "run.json").read_text())
+    (own_run / "run.json").write_text(json.dumps({**run, "status": "running"}))
+    assert "This run did not end." in Elements(render(read_run(own_run))).text
+
+
+def test_enormous_words_cost_documents_and_the_page_counts_them(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "huge", documents=30)
+    table = pl.read_parquet(run / "instances.parquet")
+    longer = [
+        pl.concat_list([pl.col(name)] * 20)
+        for name in ("tokens", "attention", "gradient", "leave_one_out")
+    ]
+    wide = pl.col("tokens").list.eval(pl.lit("<" * 200) + pl.element())
+    table.with_columns(longer).with_columns(wide).write_parquet(run / "instances.parquet")
+    page = render(read_run(run))
+    assert len(page.encode()) < MOST_BYTES
+    assert "to keep this page small" in page
