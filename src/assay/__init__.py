@@ -10,6 +10,7 @@ from assay.api import audit, train
 from assay.corpora import load_corpus
 from assay.errors import UserError
 from assay.report import write_report
-from assay.version import VERSION as __version__
+from assay.version import VERSION
 
+__version__ = VERSION
 __all__ = ["UserError", "__version__", "audit", "load_corpus", "train", "write_report"]

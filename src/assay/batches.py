@@ -1,6 +1,6 @@
 """Which documents travel together, and as which tensors?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,12 +31,10 @@ class Batch:
         return self.mask.sum(1)
 
     def to(self, device: torch.device | str) -> "Batch":
-        tensors = {k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)}
-        return replace(self, **tensors)
+        return self._map(lambda tensor: tensor.to(device))
 
     def rows(self, rows: slice) -> "Batch":
-        tensors = {k: v[rows] for k, v in vars(self).items() if isinstance(v, Tensor)}
-        return replace(self, ids=self.ids[rows], **tensors)
+        return replace(self._map(lambda tensor: tensor[rows]), ids=self.ids[rows])
 
     def without(self, position: int) -> "Batch":
         """Every document with its item at `position` deleted; shorter ones stay as they are."""
@@ -46,6 +44,20 @@ class Batch:
         items = torch.nn.functional.pad(self.items, (0, 1), value=PAD).gather(1, source)
         mask = torch.nn.functional.pad(self.mask, (0, 1)).gather(1, source)
         return replace(self, items=items, mask=mask)
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        def maybe(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else change(tensor)
+
+        return Batch(
+            self.ids,
+            change(self.items),
+            change(self.mask),
+            change(self.labels),
+            maybe(self.query),
+            maybe(self.query_mask),
+            maybe(self.allowed),
+        )
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
     if not frames:
         return empty()
     signed = pl.concat(frames).with_columns(probe=pl.lit(probe), seed=pl.lit(seed, dtype=pl.Int64))
-    return signed.select(SCHEMA.names()).cast(dict(SCHEMA))
+    return signed.select(SCHEMA.names()).cast(SCHEMA)
 
 
 def empty() -> pl.DataFrame:

@@ -15,7 +15,7 @@ from assay.verdict import judge
 
 @dataclass(frozen=True)
 class Results:
-    """Everything measured on one model. Summary and verdict are computed from it, never beside it."""
+    """Everything measured on one model; summary and verdict are computed from it alone."""
 
     instances: pl.DataFrame
     rows: pl.DataFrame  # the evidence

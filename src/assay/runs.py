@@ -78,14 +78,18 @@ def claim_directory(out: Path, settings: Settings) -> None:
 
 
 def _check_same(out: Path, held: dict[str, Any], asked: dict[str, Any], resume: bool) -> None:
-    differing = [f"{key} {held.get(key)!r} there, {asked.get(key)!r} here"
-                 for key in sorted(held.keys() | asked.keys()) if held.get(key) != asked.get(key)]  # fmt: skip
-    if differing:
-        raise UserError(f"--out {out} holds another run ({'; '.join(differing)}): "
-                        "pass another folder, or the settings of that run")  # fmt: skip
+    keys = [key for key in sorted(held | asked) if held.get(key) != asked.get(key)]
+    if keys:
+        differing = "; ".join(f"{k} {held.get(k)!r} there, {asked.get(k)!r} here" for k in keys)
+        raise UserError(
+            f"--out {out} holds another run ({differing}): pass another folder, or the settings "
+            "of that run"
+        )
     if not resume:
-        raise UserError(f"--out {out} already holds this run: pass --resume to finish or redraw it, "
-                        "or another folder")  # fmt: skip
+        raise UserError(
+            f"--out {out} already holds this run: pass --resume to finish or redraw it, or "
+            "another folder"
+        )
 
 
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:

@@ -37,8 +37,10 @@ def load_vectors(path: Path, vocabulary: Vocabulary) -> Vectors:
         if dimension is None:
             dimension = text.count(" ")
             if dimension < 1:
-                raise UserError(f"{path}, line 1 holds no vector: {text[:60]!r}. "
-                                "Pass a text file with a word and its numbers per line.")  # fmt: skip
+                raise UserError(
+                    f"{path}, line {number} holds no vector: {text[:60]!r}. Pass a text file with "
+                    "a word and its numbers per line."
+                )
         word, *fields = text.rsplit(" ", dimension)  # a word itself may contain blanks
         if len(fields) != dimension:
             raise UserError(f"{path}, line {number} has {len(fields)} numbers where the first "

@@ -41,7 +41,11 @@ class TrainJob:
 
     @property
     def job(self) -> Job:
-        digest = None if self.vectors is None else hashlib.sha256(self.vectors.matrix).hexdigest()
+        digest = (
+            None
+            if self.vectors is None
+            else hashlib.sha256(self.vectors.matrix.tobytes()).hexdigest()
+        )
         named = {"corpus": self.corpus.fingerprint, "config": asdict(self.config),
                  "recipe": asdict(self.recipe), "init_seed": self.init_seed,
                  "order_seed": self.order_seed, "threads": self.threads, "device": self.device,

@@ -71,7 +71,7 @@ def logits_without_each(
     sizes = [len(attend_by), len(read_by)]
 
     def parts(values: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        attended, read = values.split(sizes, -1)
+        attended, read = torch.split(values, sizes, -1)
         return attention.score(attended, query).masked_fill(~real, -math.inf), read
 
     batch, length = frame.mask.shape

@@ -5,9 +5,9 @@ markers itself and hides them again, so that nothing outside ever sees a state t
 item's. `last` summarises a whole text; pair tasks use it as the query.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -83,9 +83,8 @@ class Convolution(nn.Module):
         self.size = size
         self.reach: int | None = max(widths) // 2
         filters = size // len(widths)
-        self.maps = nn.ModuleList(
-            nn.Conv1d(inputs, filters, width, padding=width // 2) for width in widths
-        )
+        maps = [nn.Conv1d(inputs, filters, width, padding=width // 2) for width in widths]
+        self.maps: Iterable[Any] = nn.ModuleList(maps)  # torch's own type hides what it holds
 
     def forward(self, frame: Frame) -> Encoded:
         framed = frame.framed.transpose(1, 2)
@@ -127,8 +126,10 @@ class Convolution(nn.Module):
 
     def _taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
         reach = self.reach or 0
-        weights = [F.pad(c.weight, (reach - (w := c.kernel_size[0] // 2), reach - w))
-                   for c in self.maps]  # fmt: skip
+        weights: list[Tensor] = []
+        for convolve in self.maps:
+            margin = reach - convolve.weight.shape[-1] // 2
+            weights.append(F.pad(convolve.weight, (margin, margin)))
         kernel = torch.cat(weights)  # (m, E, taps)
         taps = torch.einsum("ble,met->lbtm", framed, kernel)
         return taps, torch.cat([convolve.bias for convolve in self.maps])

@@ -39,7 +39,7 @@ class BiLSTM(nn.Module):
     def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
         ahead = Reading(self.forwards, frame)
         back = Reading(self.backwards, frame.reversed)
-        first, second = projection.split(self.size // 2, 1)
+        first, second = projection.chunk(2, 1)
         mirror = frame.mirror
         # A changed state joins one direction's new half to the other's stored half. Each pass
         # is in its own reading order, so the stored half is mirrored into it.
@@ -56,12 +56,11 @@ class Reading:
     """One direction over a batch, with the state after every step kept. Step-major layout."""
 
     def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
-        order = _gates_sigmoid_first(lstm.hidden_size)
-        self.recurrent = lstm.weight_hh_l0[order].T.contiguous()  # (H, 4H)
-        bias = (lstm.bias_ih_l0 + lstm.bias_hh_l0)[order]
+        from_input, from_state, bias, more_bias = _gates_sigmoid_first(lstm)
+        self.recurrent = from_state.T.contiguous()  # (H, 4H)
         # The frame without its end: no item stands behind the end marker.
         inputs = frame.framed[:, :-1].transpose(0, 1).contiguous()
-        self.inputs = F.linear(inputs, lstm.weight_ih_l0[order], bias)  # (T + 1, B, 4H)
+        self.inputs = F.linear(inputs, from_input, bias + more_bias)  # (T + 1, B, 4H)
         self.mask = frame.mask.T
         steps, batch, _ = self.inputs.shape
         self.hidden = inputs.new_zeros(steps + 1, batch, lstm.hidden_size)
@@ -77,7 +76,7 @@ class Reading:
         return self.hidden[2:]
 
     def restart(self, projection: Tensor, stored: Tensor) -> Iterator[Changed]:
-        """Slot t lacks item t. At step j all slots before j read item j, the newest from the gap."""
+        """Slot t lacks item t. At step j all slots before j read item j."""
         length = len(self.inputs) - 1
         hidden = torch.empty_like(self.hidden[1 : length + 1])
         cell = torch.empty_like(hidden)
@@ -96,16 +95,17 @@ class Reading:
         gates = torch.matmul(hidden, self.recurrent)
         gates += inputs
         gates[..., : 3 * size].sigmoid_()
-        write, keep, show, new = gates.split(size, -1)
+        write, keep, show, new = gates.chunk(4, -1)
         cell.mul_(keep).addcmul_(write, new.tanh_())
         torch.tanh(cell, out=hidden)
         hidden.mul_(show)
 
 
-def _gates_sigmoid_first(size: int) -> Tensor:
+def _gates_sigmoid_first(lstm: nn.LSTM) -> list[Tensor]:
     """torch orders gates input, forget, new, output; with `new` last one sigmoid serves three."""
-    write, keep, new, show = torch.arange(4 * size).split(size)
-    return torch.cat([write, keep, show, new])
+    write, keep, new, show = torch.arange(4 * lstm.hidden_size).chunk(4)
+    order = torch.cat([write, keep, show, new])
+    return [parameter[order] for parameter in lstm.parameters()]
 
 
 def _positions(like: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from assay.evidence import rows
 from assay.measures.chance import document_keys, permutations
 from assay.measures.rank import kendall
 from assay.models.view import View
-from assay.probes.probe import Probe, Quantity, Scores
+from assay.probes.probe import Direction, Probe, Quantity, Scores
 
 COMPARED = ("attention", "gradient", "leave_one_out")
 PAIRS = tuple(combinations(COMPARED, 2))
@@ -25,12 +25,17 @@ FLOORS = tuple(("shuffled", other) for other in COMPARED[1:])
 def measure(view: View, scores: Scores) -> list[pl.DataFrame]:
     compared = {name: scores[name] for name in COMPARED if name in scores}
     compared["shuffled"] = _shuffled(view, scores["attention"])
+    pairs = [pair for pair in PAIRS + FLOORS if set(pair) <= compared.keys()]
+    ones, others = ([compared[pair[side]] for pair in pairs] for side in (0, 1))
+    # One call for all pairs: few long documents make a short batch.
+    result = kendall(
+        np.concatenate(ones), np.concatenate(others), np.tile(view.mask, (len(pairs), 1))
+    )
+    taus, ps = np.split(result.tau, len(pairs)), np.split(result.p, len(pairs))
     frames: list[pl.DataFrame] = []
-    for one, other in PAIRS + FLOORS:
-        if one in compared and other in compared:
-            tau, p = kendall(compared[one], compared[other], view.mask)
-            frames.append(rows(view.batch.ids, f"tau_{one}_{other}", tau))
-            frames.append(rows(view.batch.ids, f"p_{one}_{other}", p))
+    for (one, other), tau, p in zip(pairs, taus, ps, strict=True):
+        frames.append(rows(view.batch.ids, f"tau_{one}_{other}", tau))
+        frames.append(rows(view.batch.ids, f"p_{one}_{other}", p))
     return frames
 
 
@@ -44,19 +49,17 @@ def _quantities() -> tuple[Quantity, ...]:
     declared: list[Quantity] = []
     for one, other in PAIRS + FLOORS:
         pair = f"{one} and {other}".replace("_", "-")
-        direction = "higher is more faithful" if one == "attention" else "neither"
-        declared.append(
+        direction: Direction = "higher is more faithful" if one == "attention" else "neither"
+        declared += [
             Quantity(
                 f"tau_{one}_{other}",
                 f"Kendall's tau-b between {pair}",
                 ("mean", "std"),
                 unit="tau",
                 direction=direction,
-            )  # fmt: skip
-        )
-        declared.append(
-            Quantity(f"p_{one}_{other}", f"two-sided p of that tau, {pair}", ("significant",))
-        )
+            ),
+            Quantity(f"p_{one}_{other}", f"two-sided p of that tau, {pair}", ("significant",)),
+        ]
     return tuple(declared)
 
 
