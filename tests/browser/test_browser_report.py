@@ -37,7 +37,7 @@ class Visit:
         self.page.goto(report.as_uri())
 
 
-@pytest.fixture(params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
+@pytest.fixture(scope="module", params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def visit(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     made = Visit(browser, report, *request.param)
     yield made
@@ -59,7 +59,8 @@ def test_hostile_text_is_shown_and_never_runs(visit: Visit) -> None:
     assert visit.page.locator("script, .heat img").count() == 0
 
 
-def test_the_policy_stops_even_injected_script_and_images(visit: Visit) -> None:
+def test_the_policy_stops_even_injected_script_and_images(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report, DESK, "light")
     with visit.page.expect_event("requestfailed") as stopped:
         visit.page.evaluate(
             """() => {

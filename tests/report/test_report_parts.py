@@ -141,6 +141,16 @@ def test_statistics_over_different_documents_never_share_a_row() -> None:
     ]
 
 
+def test_groups_and_never_predicted_classes() -> None:
+    binned = SummaryRow("permutation", "median_tvd", "max_attention=0-0.25", "all", "mean",
+                        0.5, 0.4, 0.6, 3, 0)  # fmt: skip
+    empty = SummaryRow("permutation", "median_tvd", None, "never", "mean", None, None, None, 0, 0)
+    whole = SummaryRow("permutation", "median_tvd", None, "all", "mean", 0.5, 0.4, 0.6, 9, 0)
+    (table,) = tables([whole, empty, binned])["permutation"]
+    assert [part.caption.split(": ")[1:] for part in table.parts] == [[], ["largest weight 0-0.25"]]
+    assert [row.n for part in table.parts for row in part.rows] == [9, 3]
+
+
 def test_a_table_of_many_classes_keeps_the_largest_and_counts_the_rest() -> None:
     rows = [_row("x", "mean", f"class {size}", n=size) for size in range(1, 21)]
     (table,) = tables([_row("x", "mean"), *rows])["agreement"]

@@ -111,7 +111,7 @@ def _training(training: Fields) -> Training | None:
     epochs = [Fields.of(row, f"{training.place}, epochs") for row in training.rows("epochs")]
     if not epochs:
         return None
-    columns = tuple(dict.fromkeys(key for epoch in epochs for key in epoch.values))
+    columns = tuple(dict.fromkeys(["epoch", *(key for epoch in epochs for key in epoch.values)]))
     return Training(
         columns=columns,
         rows=tuple(tuple(_cell(epoch, key) for key in columns) for epoch in epochs),

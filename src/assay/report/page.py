@@ -75,5 +75,5 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     pages.filters |= {"number": number, "count": count, "percent": percent,
-                      "shown": words.shown, "plain": words.plain, "group": words.group}  # fmt: skip
+                      "shown": words.shown, "plain": words.plain}  # fmt: skip
     return pages

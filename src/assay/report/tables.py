@@ -10,12 +10,13 @@ from assay.report.record import SummaryRow
 EVERYTHING = "all"
 MOST_CLASSES = 12  # rows of classes in one table; the rest stay in summary.csv
 
+Subject = tuple[str, str | None]
+
 
 @dataclass(frozen=True)
 class Row:
     """The statistics over one set of documents, which `n` and `skipped` count."""
 
-    group: str | None
     predicted: str
     n: int | None
     skipped: int | None
@@ -24,7 +25,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Part:
-    """One quantity."""
+    """One quantity, and one of the groups if the probe varied something."""
 
     caption: str
     rows: tuple[Row, ...]
@@ -36,16 +37,15 @@ class Table:
     """Quantities of one probe that are summarised alike."""
 
     statistics: tuple[str, ...]
-    grouped: bool
     parts: tuple[Part, ...]
 
 
 def tables(summary: Iterable[SummaryRow]) -> dict[str, list[Table]]:
     """Tables by probe, both in the order in which the summary names them."""
-    found: dict[str, dict[str, list[SummaryRow]]] = {}
+    found: dict[str, dict[Subject, list[SummaryRow]]] = {}
     for row in filter(_has_documents, summary):
         found.setdefault(row.probe, {}).setdefault(_subject(row), []).append(row)
-    return {probe: list(_tables(quantities)) for probe, quantities in found.items()}
+    return {probe: list(_tables(subjects)) for probe, subjects in found.items()}
 
 
 def _has_documents(row: SummaryRow) -> bool:
@@ -53,29 +53,29 @@ def _has_documents(row: SummaryRow) -> bool:
     return row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
 
 
-def _subject(row: SummaryRow) -> str:
-    """The p of a tau stands in the tau's own row."""
-    return (
-        f"tau_{row.quantity.removeprefix('p_')}" if row.quantity.startswith("p_") else row.quantity
-    )
+def _subject(row: SummaryRow) -> Subject:
+    """Quantity and group; the p of a tau stands in the tau's own row."""
+    name = row.quantity
+    return (f"tau_{name.removeprefix('p_')}" if name.startswith("p_") else name), row.group
 
 
-def _tables(quantities: dict[str, list[SummaryRow]]) -> Iterable[Table]:
-    for (names, grouped), alike in groupby(quantities.items(), key=lambda pair: _shape(pair[1])):
+def _tables(subjects: dict[Subject, list[SummaryRow]]) -> Iterable[Table]:
+    for names, alike in groupby(subjects.items(), key=lambda pair: _statistics(pair[1])):
         yield Table(
             statistics=tuple(words.statistic(name) for name in names),
-            grouped=grouped,
-            parts=tuple(_part(quantity, rows, names) for quantity, rows in alike),
+            parts=tuple(_part(subject, rows, names) for subject, rows in alike),
         )
 
 
-def _shape(rows: list[SummaryRow]) -> tuple[tuple[str, ...], bool]:
-    return tuple(dict.fromkeys(row.statistic for row in rows)), any(row.group for row in rows)
+def _statistics(rows: list[SummaryRow]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.statistic for row in rows))
 
 
-def _part(quantity: str, rows: list[SummaryRow], names: tuple[str, ...]) -> Part:
+def _part(subject: Subject, rows: list[SummaryRow], names: tuple[str, ...]) -> Part:
+    quantity, group = subject
+    caption = words.quantity(quantity) + (f": {words.group(group)}" if group else "")
     shown, left_out = _most_predicted(rows)
-    return Part(words.quantity(quantity), tuple(_rows(shown, names)), left_out)
+    return Part(caption, tuple(_rows(shown, names)), left_out)
 
 
 def _most_predicted(rows: list[SummaryRow]) -> tuple[list[SummaryRow], int]:
@@ -97,5 +97,5 @@ def _rows(rows: list[SummaryRow], names: tuple[str, ...]) -> Iterable[Row]:
         yield Row(*key, cells=tuple(cells.get(name) for name in names))
 
 
-def _documents(row: SummaryRow) -> tuple[str | None, str, int | None, int | None]:
-    return row.group, row.predicted, row.n, row.skipped
+def _documents(row: SummaryRow) -> tuple[str, int | None, int | None]:
+    return row.predicted, row.n, row.skipped
