@@ -2,18 +2,29 @@
 
 import io
 import json
+import random
+import string
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-FILLER = "it was a long day at the old place and we saw it all again"
+FILLER = "it was a long day"
 GOOD, BAD = f"a fine and joyful thing {FILLER}", f"a dull and broken thing {FILLER}"
 ROWS = 20  # documents per class and file: enough for every class in every split
 
 
 def number(i: int) -> str:
-    """A word of its own for each document, so that none repeats another."""
-    return "".join(chr(ord("a") + int(digit)) * 3 for digit in f"{i:03d}") * 3
+    """A long word of its own for each document, so that none nearly repeats another."""
+    return "".join(random.Random(i).choices(string.ascii_lowercase, k=60))
+
+
+def good_and_bad() -> list[tuple[str, str]]:
+    """(kind, text) of as many different documents as a file holds."""
+    return [
+        (kind, f"{text} {number(2 * i + odd)}")
+        for i in range(ROWS)
+        for odd, (kind, text) in enumerate((("good", GOOD), ("bad", BAD)))
+    ]
 
 
 def write_tar(path: Path, members: Mapping[str, bytes], mode: str = "w:gz") -> Path:
@@ -43,8 +54,7 @@ def tree(label: int, text: str) -> str:
 def sst(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for split in ("train", "dev", "test"):
-        lines = [tree(label, f"{text} {number(i)}") for i in range(ROWS)
-                 for label, text in ((4, GOOD), (0, BAD))]  # fmt: skip
+        lines = [tree({"good": 4, "bad": 0}[kind], text) for kind, text in good_and_bad()]
         (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
@@ -91,8 +101,7 @@ def ade(folder: Path) -> Path:
 
 
 def rows() -> list[dict[str, str]]:
-    return [{"text": f"{text} {number(i)}", "label": label} for i in range(ROWS)
-            for label, text in (("1", GOOD), ("0", BAD))]  # fmt: skip
+    return [{"text": text, "label": str(int(kind == "good"))} for kind, text in good_and_bad()]
 
 
 def csv_text(records: list[dict[str, str]], delimiter: str = ",") -> str:

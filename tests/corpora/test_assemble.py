@@ -139,7 +139,7 @@ def test_a_pair_without_query_is_counted() -> None:
         (documents(), {"longer_than": 9}, "Left out were 40 (9 tokens or fewer: 40)"),
         (documents(), {"limit": 0}, "limit of 0 documents leaves nothing: give 1 or more"),
         (documents(), {"limit": 3}, "raise the limit"),
-        (documents("ab", 1), {}, "no document is left in dev"),
+        (documents("ab", 1), {}, "no document is left in train"),
     ],
 )
 def test_what_cannot_be_used_is_told(

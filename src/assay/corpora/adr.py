@@ -19,7 +19,7 @@ from assay.text import words, words_with_places
 CLASSES = ("no reaction", "reaction")
 TWEETS = ("adr.csv", "adr_dataset.csv", "tweet_dataset.csv")
 NEGATIVE, POSITIVE = "ADE-NEG.txt", "DRUG-AE.rel"
-_NEGATIVE_LINE = re.compile(r"(\d+) NEG (.*)")
+_NEGATIVE_LINE = re.compile(r"(\d+) NEG\b\s*(.*)")
 RELATION_FIELDS = 8
 
 
@@ -50,7 +50,10 @@ def _case_reports(folder: Path, request: Request) -> Iterator[Raw]:
     for number, line in enumerate(read_lines(negative), 1):
         found = _NEGATIVE_LINE.fullmatch(line.strip())
         if found is None:
-            raise UserError(f"{negative}, line {number}: '{line[:40]}' is not `PMID NEG sentence`.")
+            raise UserError(
+                f"{negative}, line {number}: '{line[:40]}' is not `PMID NEG sentence`: "
+                f"take the original {NEGATIVE}."
+            )
         article, sentence = found.groups()
         if sentence in seen:
             request.dropped["the same sentence again"] += 1

@@ -27,6 +27,7 @@ def assemble(source: Source, request: Request, limit: int | None = None) -> Corp
         raise UserError(f"{source.name}: no documents are left. {_told(request.dropped)}")
     if source.duplicates_together:
         raws = _keep_duplicates_together(raws)
+        _check_enough_groups(source, raws)
     parts: Parts = split(raws, source)
     if limit is not None:
         parts = _limited(source, parts, limit, request)
@@ -96,6 +97,19 @@ def _keep_duplicates_together(raws: list[Raw]) -> list[Raw]:
         if raws[place].together is None:
             grouped[place] = replace(raws[place], together=raws[ours[group]].id)
     return grouped
+
+
+def _check_enough_groups(source: Source, raws: list[Raw]) -> None:
+    """Three groups of a class are needed to have it in three splits."""
+    groups = {raw.together: raw.label for raw in reversed(raws) if raw.split is None}
+    labels, distinct = Counter(raw.label for raw in raws), Counter(groups.values())
+    few = [label for label, n in labels.items() if distinct[label] < len(SPLITS) <= n]
+    if groups and few and source.task == "classification":
+        raise UserError(
+            f"{source.name}: the {labels[few[0]]} documents of the class '{few[0]}' nearly repeat "
+            "each other or those of another class, so no honest test split can be cut: add other "
+            "documents, or name the splits yourself (--split-column)."
+        )
 
 
 def _limited(source: Source, parts: Parts, limit: int, request: Request) -> Parts:
