@@ -4,12 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
 CI = bool(os.environ.get("CI"))
+torch.set_num_threads(1)  # small tensors: threads only wait for each other
 
 
 def real_data() -> Path | None:
-    """The folder of original corpus files: `$ASSAY_DATA`, or `../shared/data` beside the checkout."""
+    """The original corpus files: `$ASSAY_DATA`, or `../shared/data` beside the checkout."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     given = os.environ.get("ASSAY_DATA")
     folder = Path(given) if given else beside

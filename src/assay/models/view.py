@@ -57,11 +57,11 @@ class View:
         with torch.no_grad():
             return self.model.affine_terms(self.states)
 
+    @torch.no_grad()
     def decode(self, weights: Tensor) -> Tensor:
         """The one place where proposed weights, (B, T) or (B, P, T), become logits."""
         if self.affine is None:
-            with torch.no_grad():
-                return self.model.decode(self.states, weights.to(self.states.items.dtype))
+            return self.model.decode(self.states, weights.to(self.states.items.dtype))
         proposals = weights.double() if weights.dim() == 3 else weights.double()[:, None]
         logits = self.affine.bias + torch.bmm(proposals, self.affine.items)
         return logits if weights.dim() == 3 else logits[:, 0]

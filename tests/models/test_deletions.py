@@ -1,0 +1,73 @@
+"""Leave-one-out by restart must equal reading every shortened text again."""
+
+import pytest
+import torch
+from tests.small_models import batch, network
+
+from assay.models import ATTENTIONS, ENCODERS
+from assay.models import network as network_module
+from assay.models.view import View
+from assay.scores.leave_one_out import leave_one_out, plain
+
+LENGTHS = [1, 2, 5, 9, 4, 9, 13]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("task", ["classification", "pair"])
+def test_restart_equals_reading_again(task: str, encoder: str, attention: str, classes: int):
+    model = network(task, encoder, attention, classes)
+    documents = batch(LENGTHS, pair=task == "pair", classes=classes)
+    ours = model.logits_without_each(documents)
+    again = plain(View(model, documents))
+    torch.testing.assert_close(ours[documents.mask], again[documents.mask], rtol=0, atol=1e-12)
+
+
+def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch):
+    model, documents = network(), batch(LENGTHS)
+    whole = model.logits_without_each(documents)
+    monkeypatch.setattr(network_module, "DELETION_BYTES", 1)  # one document at a time
+    torch.testing.assert_close(model.logits_without_each(documents), whole, rtol=0, atol=1e-12)
+
+
+def test_deleting_from_an_average_encoder_is_erasing_the_weight():
+    model, documents = network(encoder="average"), batch(LENGTHS)
+    view = View(model, documents)
+    kept = documents.mask[:, None] & ~torch.eye(13, dtype=torch.bool)
+    erased = view.weights[:, None] * kept
+    mass = erased.sum(-1, keepdim=True)
+    renormalised = torch.where(mass > 0, erased / mass.clamp(min=1e-300), 0)
+    expected = view.decode(renormalised)
+    ours = model.logits_without_each(documents)
+    torch.testing.assert_close(ours[documents.mask], expected[documents.mask], rtol=0, atol=1e-12)
+
+
+def test_a_peak_that_leaves_almost_nothing_is_still_renormalised():
+    """With one weight at 1 - 1e-20, deleting its item must give the others their softmax back."""
+    model, documents = network(encoder="average"), batch([6, 6])
+    with torch.no_grad():
+        model.attention.direction.weight.mul_(200)
+    view = View(model, documents)
+    assert view.weights.max() > 1 - 1e-9
+    ours = model.logits_without_each(documents)
+    torch.testing.assert_close(ours, plain(view), rtol=0, atol=1e-9)
+
+
+def test_the_only_item_leaves_the_bias():
+    model, documents = network(), batch([1])
+    bias = model.head.output.bias
+    torch.testing.assert_close(model.logits_without_each(documents)[0, 0], bias)
+
+
+def test_a_repeated_word_is_the_same_deletion():
+    """`a a b`: deleting the first or the second `a` leaves the same text."""
+    model, documents = network(), batch([3])
+    documents.items[0] = torch.tensor([7, 7, 9])
+    score = leave_one_out(View(model, documents))
+    torch.testing.assert_close(score[0, 0], score[0, 1], rtol=0, atol=1e-12)
+
+
+def test_padding_has_no_score():
+    documents = batch(LENGTHS)
+    assert leave_one_out(View(network(), documents))[~documents.mask].abs().max() == 0

@@ -1,0 +1,135 @@
+"""What must hold for every model the package builds?"""
+
+import pytest
+import torch
+from tests.small_models import batch, network
+
+from assay.batches import Batch
+from assay.models import ATTENTIONS, ENCODERS, build_model
+from assay.models.frame import Frame
+from assay.models.heads import AffineHead, decode
+from assay.models.protocol import Affine, Deletes, Embeds, Model
+
+EVERY = [(t, e, a) for t in ("classification", "pair") for e in ENCODERS for a in ATTENTIONS]
+
+
+def logits_of(model: Model, documents: Batch) -> torch.Tensor:
+    states = model.encode(documents)
+    return model.decode(states, model.attend(states))
+
+
+@pytest.mark.parametrize(("task", "encoder", "attention"), EVERY)
+def test_a_batch_of_one_equals_a_batch_of_many(task: str, encoder: str, attention: str):
+    """Also means that no state, and no query, depends on padding."""
+    model = network(task, encoder, attention, classes=3)
+    many = batch([2, 9, 5, 1], pair=task == "pair", classes=3)
+    together = logits_of(model, many)
+    for row in range(4):
+        one = many.rows(slice(row, row + 1))
+        width = int(one.lengths.max())
+        shortened = Batch(one.ids, one.items[:, :width], one.mask[:, :width], one.labels,
+                          one.query, one.query_mask, one.allowed)  # fmt: skip
+        torch.testing.assert_close(logits_of(model, shortened)[0], together[row])
+
+
+@pytest.mark.parametrize(("task", "encoder", "attention"), EVERY)
+def test_weights_sum_to_one_over_real_items(task: str, encoder: str, attention: str):
+    model = network(task, encoder, attention)
+    documents = batch([2, 9, 5, 1], pair=task == "pair")
+    weights = model.attend(model.encode(documents))
+    torch.testing.assert_close(weights.sum(1), torch.ones(4, dtype=torch.float64))
+    assert weights[~documents.mask].abs().max() == 0
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_affine_terms_give_the_logits(classes: int):
+    model, documents = network(classes=classes), batch([3, 7])
+    states = model.encode(documents)
+    weights = model.attend(states)
+    terms = model.affine_terms(states)
+    rebuilt = terms.bias + (weights[..., None] * terms.items).sum(1)
+    torch.testing.assert_close(rebuilt, model.decode(states, weights))
+    assert rebuilt.shape == (2, 1 if classes == 2 else classes)
+
+
+def test_proposals_are_a_batch_axis():
+    model = network("pair", classes=3)
+    documents = batch([3, 7], pair=True, classes=3)
+    states = model.encode(documents)
+    proposals = torch.rand(2, 5, 7, dtype=torch.float64)
+    together = model.decode(states, proposals)
+    apart = torch.stack([model.decode(states, proposals[:, p]) for p in range(5)], 1)
+    torch.testing.assert_close(together, apart)
+
+
+def test_candidates_that_are_not_allowed_have_no_probability():
+    logits = logits_of(network("pair", classes=3), batch([3, 7], pair=True, classes=3))
+    assert logits[0, 2] == -torch.inf
+    assert torch.isfinite(logits[1]).all()
+
+
+def test_what_each_kind_of_model_offers():
+    classifier, pair = network(), network("pair")
+    for model in (classifier, pair):
+        assert isinstance(model, Model)
+        assert isinstance(model, Embeds)
+        assert isinstance(model, Deletes)
+    assert isinstance(classifier, Affine)
+    assert not isinstance(pair, Affine)
+
+
+def test_initial_weights_depend_on_the_seed_alone():
+    config = network().config
+    torch.manual_seed(1)
+    first = build_model(config, 5)
+    torch.manual_seed(2)
+    second = build_model(config, 5)
+    other = build_model(config, 6)
+    same = [torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True)]
+    differ = [
+        torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True)
+    ]
+    assert all(same)
+    assert not all(differ)
+
+
+def test_the_bilstm_equals_torchs_own_on_packed_input():
+    """The papers' way: a bidirectional LSTM over packed `<sos> ... <eos>`."""
+    model, documents = network(), batch([2, 9, 5])
+    side, encoder = model.text, model.text.encoder
+    both = torch.nn.LSTM(12, 8, bidirectional=True, batch_first=True).double()
+    both.load_state_dict(
+        {**encoder.forwards.state_dict(),
+         **{f"{name}_reverse": value for name, value in encoder.backwards.state_dict().items()}}
+    )  # fmt: skip
+    frame = side.frame(side.embed(documents.items), documents.mask)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        frame.framed, frame.lengths + 2, batch_first=True, enforce_sorted=False
+    )
+    states, (last, _) = both(packed)
+    unpacked, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+    encoded = encoder(frame)
+    expected = unpacked[:, 1:-1] * documents.mask[..., None]
+    torch.testing.assert_close(encoded.items, expected)
+    torch.testing.assert_close(encoded.last, torch.cat([last[0], last[1]], -1))
+
+
+def test_a_hand_worked_frame():
+    """Two items of three: start, x, y, end, zero; read backwards: end, y, x, start, zero."""
+    items = torch.tensor([[[1.0], [2.0], [9.0]]])
+    mask = torch.tensor([[True, True, False]])
+    frame = Frame(items, mask, torch.tensor([7.0]), torch.tensor([8.0]))
+    assert frame.framed[0, :, 0].tolist() == [7, 1, 2, 8, 0]
+    assert frame.reversed.framed[0, :, 0].tolist() == [8, 2, 1, 7, 0]
+    assert frame.mirror[0].tolist() == [1, 0, 2]
+
+
+def test_a_hand_worked_head():
+    """Three states, weights 1/2, 1/4, 1/4, logit 2 c + 1."""
+    head = AffineHead(1, 2).double()
+    with torch.no_grad():
+        head.output.weight.fill_(2)
+        head.output.bias.fill_(1)
+    states = torch.tensor([[[4.0], [0.0], [8.0]]], dtype=torch.float64)
+    weights = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
+    assert decode(head, states, weights, None, None).item() == 9
