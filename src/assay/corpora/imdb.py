@@ -28,8 +28,7 @@ def read(request: Request) -> Iterator[Raw]:
         )
         return _packaged()
     request.said.append(f"imdb: read from {request.data.name}")
-    # By id: an archive and its unpacked folder then give the same corpus.
-    return iter(sorted(_original(request.data), key=lambda raw: raw.id))
+    return _original(request.data)
 
 
 def _packaged() -> Iterator[Raw]:
@@ -38,7 +37,9 @@ def _packaged() -> Iterator[Raw]:
 
 
 def _original(path: Path) -> Iterator[Raw]:
-    for name, text in texts_below(path, "utf-8", lambda name: _REVIEW.match(name) is not None):
+    texts = texts_below(path, "utf-8", lambda name: _REVIEW.match(name) is not None)
+    # By name: an archive and its unpacked folder then give the same corpus.
+    for name, text in sorted(texts):
         found = _REVIEW.match(name)
         assert found is not None  # only such names are wanted
         split, label, stem = found.groups()

@@ -20,12 +20,9 @@ FOLDERS = ("", "20news", "20news-bydate", "20news/20news-bydate")
 
 
 def read(request: Request) -> Iterator[Raw]:
-    # By id: an archive and its unpacked folder then give the same corpus.
-    return iter(sorted(_posts(folder_of(request)), key=lambda raw: raw.id))
-
-
-def _posts(path: Path) -> Iterator[Raw]:
-    for name, text in texts_below(path, "latin-1", lambda name: _POST.match(name) is not None):
+    posts = texts_below(folder_of(request), "latin-1", lambda name: _POST.match(name) is not None)
+    # By name: an archive and its unpacked folder then give the same corpus.
+    for name, text in sorted(posts):
         found = _POST.match(name)
         assert found is not None  # only such names are wanted
         group, number = found.groups()
