@@ -152,8 +152,11 @@ def test_what_cannot_be_used_is_told(
         assert str(error.value).startswith("made:")
 
 
-def test_a_reader_that_breaks_its_promise_is_our_fault() -> None:
-    with pytest.raises(ValueError, match="the same id"):
+def test_a_document_that_is_there_twice_is_told() -> None:
+    with pytest.raises(UserError, match="made: the document traina0 is there twice"):
         made(everywhere() + everywhere())
+
+
+def test_a_reader_that_breaks_its_promise_is_our_fault() -> None:
     with pytest.raises(ValueError, match="ragged rationale"):
         made([*everywhere(), Raw("r", ("a", "b"), "a", "train", rationale=(True,))])

@@ -111,6 +111,14 @@ def test_a_truncated_archive_is_told(name: str, mode: str, tmp_path: Path) -> No
         assert "truncated" in told(name, archive)
 
 
+def test_two_copies_of_the_files_in_one_folder(tmp_path: Path) -> None:
+    small.write_members(tmp_path, small.news_members())
+    small.write_members(tmp_path / "copy", small.news_members())
+    message = told("20news", tmp_path)
+    assert "the document baseball/" in message
+    assert "is there twice" in message
+
+
 # Texts and labels
 
 

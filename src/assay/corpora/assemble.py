@@ -22,7 +22,7 @@ Parts = Mapping[str, list[Raw]]
 def assemble(source: Source, request: Request, limit: int | None = None) -> Corpus:
     """Read, filter, split, thin and number one corpus."""
     raws = list(_usable(source, request, source.read(request)))
-    _check_unique(source, raws)
+    _check_sound(source, raws)
     if not raws:
         raise UserError(f"{source.name}: no documents are left. {_told(request.dropped)}")
     if source.duplicates_together:
@@ -79,12 +79,17 @@ def _too_short_or_long(source: Source, raw: Raw) -> str | None:
     return None
 
 
-def _check_unique(source: Source, raws: list[Raw]) -> None:
-    """A reader that breaks its promise is our fault, not the user's."""
-    if len({raw.id for raw in raws}) != len(raws):
-        raise ValueError(f"the reader of {source.name} gave two documents the same id")
+def _check_sound(source: Source, raws: list[Raw]) -> None:
+    seen: set[str] = set()
     for raw in raws:
+        if raw.id in seen:
+            raise UserError(
+                f"{source.name}: the document {raw.id} is there twice: take one copy of the files "
+                "away, or give the folder or archive that holds just one."
+            )
+        seen.add(raw.id)
         if raw.rationale is not None and len(raw.rationale) != len(raw.tokens):
+            # A reader that breaks its promise is our fault, not the user's.
             raise ValueError(f"the reader of {source.name} gave {raw.id} a ragged rationale")
 
 
