@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from assay.store import write_file, write_json
+from assay.store import write_file, write_json, write_parquet
 from assay.summary import summarise
 from assay.verdict import judge
 
@@ -41,9 +41,10 @@ class Results:
 
     def write(self, folder: Path) -> None:
         """The tables of a run directory, and last the record that calls it complete."""
-        write_file(folder / "instances.parquet", self.instances.write_parquet)
-        write_file(folder / "evidence.parquet", self.rows.write_parquet)
-        write_file(folder / "summary.csv", self.summary().write_csv)
+        write_parquet(folder / "instances.parquet", self.instances)
+        write_parquet(folder / "evidence.parquet", self.rows)
+        table = self.summary().write_csv()
+        write_file(folder / "summary.csv", lambda path: path.write_text(table, encoding="utf-8"))
         write_json(folder / "summary.json", self.summary().to_dicts())
         write_json(folder / "verdict.json", self.verdict())
         write_json(folder / "run.json", self.record)

@@ -6,6 +6,7 @@ the hash of all that can change them: if the folder is there, the job is done.
 
 import errno
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -15,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay import version
+import polars as pl
+
 from assay.errors import UserError
+from assay.version import VERSION
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TEMPORARY = ".writing-"
@@ -31,7 +34,7 @@ class Job:
 
     @property
     def key(self) -> str:
-        named = {"kind": self.kind, "version": version.VERSION, **self.identity}
+        named = {"kind": self.kind, "version": VERSION, **self.identity}
         return f"{self.kind}-{hashlib.sha256(canonical(named)).hexdigest()[:16]}"
 
 
@@ -49,6 +52,13 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def write_parquet(path: Path, frame: pl.DataFrame) -> None:
+    # Through memory: a full disk must be an OSError, not an error of polars.
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    write_file(path, lambda temporary: temporary.write_bytes(buffer.getvalue()))
 
 
 def write_json(path: Path, value: Any) -> None:

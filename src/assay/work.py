@@ -19,7 +19,7 @@ from assay.corpora.corpus import Corpus, Document
 from assay.models import ModelConfig, build_model
 from assay.models.saved import Trained, load_model, save_model
 from assay.recipes import Recipe
-from assay.store import Job, canonical, finished, publish, write_json
+from assay.store import Job, canonical, finished, publish, write_json, write_parquet
 from assay.training import Track, Training, train, untracked
 from assay.vectors import Vectors
 
@@ -123,8 +123,8 @@ def audit_cuts(documents: Sequence[Document]) -> list[tuple[Document, ...]]:
 
 
 def _write(place: Path, measured: Measured) -> None:
-    measured.instances.write_parquet(place / "instances.parquet")
-    measured.evidence.write_parquet(place / "evidence.parquet")
+    write_parquet(place / "instances.parquet", measured.instances)
+    write_parquet(place / "evidence.parquet", measured.evidence)
     write_json(place / "notes.json", {"not_applicable": measured.not_applicable})
 
 

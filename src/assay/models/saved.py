@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from assay.models import ModelConfig, Network, build_model
 from assay.text import Vocabulary
@@ -28,7 +28,7 @@ def save_model(folder: Path, trained: Trained) -> None:
     tensors = {
         name: value.contiguous().cpu() for name, value in trained.network.state_dict().items()
     }
-    save_file(tensors, folder / WEIGHTS)
+    (folder / WEIGHTS).write_bytes(save(tensors))  # not save_file: a full disk must be an OSError
     described = {**asdict(trained.network.config), "vocabulary": trained.vocabulary.words}
     text = json.dumps(described, ensure_ascii=False, indent=1)
     (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
