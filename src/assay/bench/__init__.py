@@ -1,0 +1,27 @@
+"""How much faster are our routes than the papers' plain loops, at equal results?
+
+One file per kind of row, and here one line to name it.
+"""
+
+from assay.bench import kendall, leave_one_out, length, permutation, training
+from assay.bench.row import Bench, Row, run_bench
+from assay.training import Track, untracked
+
+__all__ = ["BENCHES", "Bench", "Row", "run_benches"]
+
+BENCHES: tuple[Bench, ...] = (
+    leave_one_out.REVIEWS,
+    permutation.REVIEWS,
+    training.REVIEWS,
+    kendall.SENTENCES,
+    kendall.LONG_LISTS,
+    *length.BENCHES,
+    leave_one_out.IMDB,
+    permutation.IMDB,
+)
+
+
+def run_benches(*, long: bool = False, track: Track = untracked) -> list[Row]:
+    """Every row in turn; the expensive ones only if `long`."""
+    wanted = [bench for bench in BENCHES if long or not bench.long]
+    return [run_bench(bench) for bench in track(wanted, "bench", len(wanted))]

@@ -1,0 +1,88 @@
+"""How much faster is tau for a batch than a call of scipy per document?
+
+The plain loop is what the papers' programs do. Ours must give the same tau and the same p.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+from assay.bench.alone import alone
+from assay.bench.race import REPEATS, race
+from assay.bench.row import Bench, Figures
+from assay.measures.rank import Kendall, kendall
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SHORTEST = 2
+DECIMALS = 3  # rounds one list, so that some values are tied
+TOLERANCE = 1e-12
+SEED = 20190601
+
+
+@dataclass(frozen=True)
+class Shape:
+    documents: int
+    longest: int
+
+
+def measure(shape: Shape, repeats: int = REPEATS) -> Figures:
+    """Documents of all lengths up to the longest, some values tied."""
+    x, y, mask = score_lists(shape)
+    (plain_seconds, expected), (seconds, ours) = race(
+        partial(plain_way, x, y, mask), partial(kendall, x, y, mask), repeats=repeats
+    )
+    return Figures(
+        n=shape.documents,
+        seconds=seconds,
+        baseline_seconds=plain_seconds,
+        equal=_equal(ours, expected),
+        peak_mb=alone(prepare, shape).peak_mb,
+    )
+
+
+def score_lists(shape: Shape) -> tuple[Floats, Floats, Flags]:
+    """Two related scores per document, padded to the longest."""
+    rng = np.random.default_rng(SEED)
+    lengths = rng.integers(SHORTEST, shape.longest + 1, size=shape.documents)
+    x = rng.random((shape.documents, shape.longest))
+    y = np.round(x + rng.random(x.shape), DECIMALS)
+    return x, y, np.arange(shape.longest) < lengths[:, None]
+
+
+def plain_way(x: Floats, y: Floats, mask: Flags) -> Kendall:
+    """One call of scipy per document."""
+    tau, p = np.empty(len(x)), np.empty(len(x))
+    for row, real in enumerate(mask):
+        tau[row], p[row] = kendalltau(x[row][real], y[row][real])
+    return Kendall(tau, p)
+
+
+def prepare(shape: Shape) -> Callable[[], object]:
+    """Our route in a process of its own."""
+    kendall(*score_lists(Shape(1, SHORTEST)))
+    return partial(kendall, *score_lists(shape))
+
+
+def _equal(ours: Kendall, expected: Kendall) -> bool:
+    return all(
+        np.allclose(mine, theirs, rtol=0, atol=TOLERANCE, equal_nan=True)
+        for mine, theirs in zip(ours, expected, strict=True)
+    )
+
+
+SENTENCES = Bench(
+    "kendall",
+    "tau and p of two scores, documents of 2 to 50 items: scipy for each, or all at once",
+    partial(measure, Shape(documents=2_000, longest=50)),
+)
+LONG_LISTS = Bench(
+    "kendall_long",
+    "the same for 2 to 2,000 items",
+    partial(measure, Shape(documents=200, longest=2_000)),
+)

@@ -1,0 +1,68 @@
+"""What does the whole audit of one document cost, in time and memory, as documents grow?
+
+Random words, every score and every probe, each length in a process of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from assay.auditing import audit_documents
+from assay.bench.alone import alone
+from assay.bench.material import SEED
+from assay.bench.row import Bench, Figures
+from assay.corpora import Document
+from assay.models import ModelConfig, build_model
+from assay.probes import PROBES
+from assay.text import SPECIALS, Vocabulary
+
+WORDS = 7_000  # about as many as `reviews` has
+CELLS = 1_280  # items per row in all, so that short documents are several
+EMBEDDING, SIZE = 300, 256
+WARM_UP_ITEMS = 4
+LENGTHS = (20, 80, 320, 1_280)
+LONGEST = 4_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    documents: int
+    items: int
+
+
+def measure(shape: Shape) -> Figures:
+    """Seconds per document, and the peak over them all."""
+    found = alone(prepare, shape)
+    return Figures(shape.documents, found.seconds / shape.documents, peak_mb=found.peak_mb)
+
+
+def prepare(shape: Shape) -> Callable[[], object]:
+    vocabulary = Vocabulary(SPECIALS + tuple(f"word{i}" for i in range(WORDS)))
+    config = ModelConfig(
+        task="classification", encoder="bilstm", attention="additive", embedding=EMBEDDING,
+        size=SIZE, classes=("negative", "positive"), words=len(vocabulary),
+    )  # fmt: skip
+    audit = partial(
+        audit_documents, build_model(config, SEED).eval(), vocabulary=vocabulary,
+        probes=tuple(PROBES), seed=SEED, model_seed=SEED,
+    )  # fmt: skip
+    audit(random_documents(Shape(1, WARM_UP_ITEMS), vocabulary))
+    return partial(audit, random_documents(shape, vocabulary))
+
+
+def random_documents(shape: Shape, vocabulary: Vocabulary) -> list[Document]:
+    rng = np.random.default_rng(SEED)
+    words = np.array(vocabulary.words[len(SPECIALS) :])
+    drawn = rng.choice(words, (shape.documents, shape.items)).tolist()
+    return [Document(f"random-{i}", tuple(row), i % 2) for i, row in enumerate(drawn)]
+
+
+def _bench(items: int, *, long: bool = False) -> Bench:
+    shape = Shape(max(1, CELLS // items), items)
+    what = f"every score and probe on documents of {items:,} random words, seconds per document"
+    return Bench(f"length_{items}", what, partial(measure, shape), long)
+
+
+BENCHES = (*map(_bench, LENGTHS), _bench(LONGEST, long=True))

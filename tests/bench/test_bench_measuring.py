@@ -1,0 +1,115 @@
+"""Are time and memory measured fairly, and told under the promised names?"""
+
+import json
+import math
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from assay import bench
+from assay.bench.alone import alone
+from assay.bench.race import race
+from assay.bench.row import Bench, Figures, run_bench
+from assay.bench.table import bench_table
+from assay.cli import app
+from assay.errors import UserError
+
+NEEDED = {"name", "baseline_seconds", "seconds", "ratio", "equal", "peak_mb"}
+MEGABYTES = 200
+
+
+def a_large_piece(megabytes):
+    """Top-level, so that another process can find it."""
+    return lambda: len(b"x" * (megabytes * 2**20))
+
+
+def test_peak_is_that_of_the_work_alone():
+    ours = b"y" * (2 * MEGABYTES * 2**20)  # what this process holds must not hide it
+    found = alone(a_large_piece, MEGABYTES)
+    assert found.peak_mb == pytest.approx(MEGABYTES, rel=0.1)
+    assert found.seconds > 0
+    assert len(ours) > 0
+
+
+def test_ways_take_turns_and_keep_their_results():
+    turns = []
+    first, second = race(lambda: turns.append("a"), lambda: turns.append("b") or "b", repeats=3)
+    assert turns == ["a", "b"] * 3
+    assert (first[1], second[1]) == (None, "b")
+    assert 0 < first[0] < math.inf
+
+
+def test_ratio_is_plain_over_ours_and_null_without_a_plain_loop():
+    raced = run_bench(Bench("one", "", lambda: Figures(3, 2.0, 9.0, True)))
+    alone_row = run_bench(Bench("two", "", lambda: Figures(3, 2.0)))
+    assert raced["ratio"] == 4.5
+    assert alone_row["ratio"] is None
+    assert set(raced) >= NEEDED
+
+
+def test_the_promised_rows_are_there_and_long_ones_wait_to_be_asked():
+    by_name = {row.name: row.long for row in bench.BENCHES}
+    quick = {name for name, long in by_name.items() if not long}
+    assert quick >= {"leave_one_out", "permutation", "kendall", "training",
+                     "length_20", "length_80", "length_320", "length_1280"}  # fmt: skip
+    slow = {"leave_one_out_imdb", "permutation_imdb", "length_4000"}
+    assert set(by_name) - quick == slow
+    assert len(by_name) == len(bench.BENCHES)
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Rows that cost nothing; returns a function that sets them."""
+
+    def use(equal):
+        rows = (
+            Bench("fast", "a race", lambda: Figures(3, 2.0, 9.0, equal, 12.0, 6.0)),
+            Bench("slow", "no race", lambda: Figures(1, 3.0), long=True),
+        )
+        monkeypatch.setattr(bench, "BENCHES", rows)
+
+    return use
+
+
+def test_json_holds_the_rows(fake, tmp_path):
+    fake(equal=True)
+    file = tmp_path / "bench.json"
+    result = CliRunner().invoke(app, ["bench", "--json", str(file)])
+    assert result.exit_code == 0
+    [row] = json.loads(file.read_text())
+    assert row == {"name": "fast", "what": "a race", "n": 3, "baseline_seconds": 9.0,
+                   "seconds": 2.0, "ratio": 4.5, "equal": True, "peak_mb": 12.0,
+                   "possible_ratio": 6.0}  # fmt: skip
+    assert "fast" in result.output
+
+
+def test_long_adds_rows(fake, tmp_path):
+    fake(equal=True)
+    file = tmp_path / "bench.json"
+    CliRunner().invoke(app, ["bench", "--long", "--json", str(file)])
+    assert [row["name"] for row in json.loads(file.read_text())] == ["fast", "slow"]
+
+
+def test_unequal_results_end_with_one_after_the_rows_were_written(fake, tmp_path):
+    fake(equal=False)
+    file = tmp_path / "bench.json"
+    assert CliRunner().invoke(app, ["bench", "--json", str(file)]).exit_code == 1
+    assert json.loads(file.read_text())[0]["equal"] is False
+
+
+def test_a_place_where_nothing_can_be_written_is_refused_before_timing(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "run_benches", lambda **_: pytest.fail("timed in vain"))
+    for place in (tmp_path / "missing" / "bench.json", tmp_path):
+        result = CliRunner().invoke(app, ["bench", "--json", str(place)])
+        assert isinstance(result.exception, UserError)
+        assert str(place) in str(result.exception)
+
+
+def test_table_leaves_empty_what_has_no_meaning():
+    rows = [run_bench(Bench("slow", "no race", lambda: Figures(1, 3.0)))]
+    console = Console(width=160, record=True, file=None, quiet=False)
+    with console.capture() as shown:
+        console.print(bench_table(rows))
+    assert "slow" in shown.get()
+    assert "None" not in shown.get()
