@@ -1,7 +1,8 @@
 """Which commands are there, and what do their mistakes cost?
 
 Exit code 0: done. 2: something the user can mend, told in one sentence. 1: our fault, with a
-traceback.
+traceback. 130: stopped from the keyboard. Results go to standard output, all else to standard
+error.
 """
 
 import json
@@ -12,23 +13,30 @@ from typing import Annotated
 import torch
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from assay.corpora import corpora_table
+from assay.asked import check_asked, probe_names
 from assay.errors import UserError
-from assay.probes import PROBES
+from assay.listing import corpus_rows, probe_rows, show_corpora, show_entries
 from assay.progress import tracker
 from assay.report import write_report
 from assay.runs import run as run_audit
 from assay.settings import Settings, Ways
+from assay.spoken import claim_lines, corpus_lines, model_line
+from assay.store import read_json, write_json
 from assay.version import VERSION
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode="rich",  # keeps the line breaks of the examples
     pretty_exceptions_enable=False,
-    help="May this model's attention weights be shown as the reason for its prediction?",
+    help=(
+        "May this model's attention weights be shown as the reason for its prediction?\n\n"
+        "Start with:\n"
+        "assay run --out runs/demo                      the built-in film reviews\n"
+        "assay run table --data my.csv --out runs/mine  your own texts and labels\n"
+        "assay corpora                                  what else there is"
+    ),
 )
 console = Console(stderr=True)
 
@@ -38,8 +46,23 @@ def main() -> None:
     try:
         app()
     except UserError as mistake:
-        console.print(f"assay: {mistake}", style="bold red", markup=False, highlight=False)
+        _say(f"assay: {mistake}", style="bold red")
         sys.exit(2)
+
+
+def _say(line: str, style: str = "") -> None:
+    """To standard error, and never broken in the middle of a path."""
+    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is not a whole number.") from None
+
+
+Whole = {"parser": _whole, "metavar": "<int>"}
 
 
 def _show_version(value: bool) -> None:
@@ -59,40 +82,49 @@ def _common(
 
 @app.command()
 def run(
-    corpus: Annotated[str, typer.Argument(help="A name from `assay corpora`.")] = "reviews",
+    corpus: Annotated[str, typer.Argument(help="A name from 'assay corpora'.")] = "reviews",
     out: Annotated[Path, typer.Option(help="The run directory.")] = Path("runs/latest"),
     data: Annotated[Path | None, typer.Option(help="The corpus's files; or $ASSAY_DATA.")] = None,
     encoder: Annotated[str, typer.Option(help="bilstm, cnn or average.")] = "bilstm",
     attention: Annotated[str, typer.Option(help="additive or dot.")] = "additive",
     probes: Annotated[str, typer.Option(help="Names joined by commas, or all.")] = "all",
-    seed: Annotated[int, typer.Option(help="For weights, data order and draws.")] = 0,
-    limit: Annotated[int | None, typer.Option(help="Documents over all splits.")] = None,
+    seed: Annotated[int, typer.Option(help="For weights, data order and draws.", **Whole)] = 0,
+    limit: Annotated[
+        int | None, typer.Option(help="Documents over all splits, drawn by the seed.", **Whole)
+    ] = None,
     vectors: Annotated[Path | None, typer.Option(help="word2vec, GloVe or fastText text.")] = None,
     preset: Annotated[str, typer.Option(help="quick, or paper for the papers' epochs.")] = "quick",
     option: Annotated[
-        list[str] | None, typer.Option(help="The corpus's own, as name=value; repeatable.")
+        list[str] | None,
+        typer.Option(help="The corpus's own, as name=value; repeatable. See 'assay corpora NAME'."),
     ] = None,
-    text_column: Annotated[str | None, typer.Option(help="For `table`.")] = None,
-    label_column: Annotated[str | None, typer.Option(help="For `table`.")] = None,
-    query_column: Annotated[str | None, typer.Option(help="For `table`: a second text.")] = None,
-    split_column: Annotated[str | None, typer.Option(help="For `table`.")] = None,
-    rationale_column: Annotated[str | None, typer.Option(help="For `table`.")] = None,
+    text_column: Annotated[str | None, typer.Option(help="For table: the text.")] = None,
+    label_column: Annotated[str | None, typer.Option(help="For table: the class.")] = None,
+    query_column: Annotated[str | None, typer.Option(help="For table: a second text.")] = None,
+    split_column: Annotated[
+        str | None, typer.Option(help="For table: train, dev or test per row.")
+    ] = None,
+    rationale_column: Annotated[
+        str | None, typer.Option(help="For table: 0 or 1 per token, marked by people.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="serial or processes.")] = "serial",
-    jobs: Annotated[int, typer.Option(help="Workers of the processes engine.")] = 2,
-    threads: Annotated[int | None, typer.Option(help="Of torch; part of the result.")] = None,
+    jobs: Annotated[int, typer.Option(help="Workers of the processes engine.", **Whole)] = 2,
+    threads: Annotated[
+        int | None,
+        typer.Option(help="Of torch: all cores unless told; can change the last digits.", **Whole),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "cpu",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a killed run.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No bars, no prose.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Train a model on a corpus, ask every probe of it, and write the report.
 
     Examples:
-
-        assay run --out runs/demo
-
-        assay run sst --data ~/data --encoder cnn --preset paper --out runs/sst-cnn
-
-        assay run table --data reviews.csv --text-column review --out runs/mine
+      assay run --out runs/demo
+      assay run --limit 600 --out runs/small
+      assay run table --data my.csv --text-column review --out runs/mine
+      assay run sst --data DATA --encoder cnn --preset paper --out runs/sst
+      assay run motif --option length=40 --option noise=0.1 --out runs/motif
     """
     columns = {"text-column": text_column, "label-column": label_column,
                "query-column": query_column, "split-column": split_column,
@@ -103,7 +135,7 @@ def run(
         options=given | _pairs(option or []),
         encoder=encoder,
         attention=attention,
-        probes=tuple(PROBES) if probes == "all" else tuple(probes.split(",")),
+        probes=probe_names(probes),
         seed=seed,
         limit=limit,
         preset=preset,
@@ -112,10 +144,28 @@ def run(
         **({} if threads is None else {"threads": threads}),
     )
     ways = Ways(data, vectors, engine, jobs, tracker(console, quiet))
-    run_audit(settings, out, ways=ways, resume=resume)
+    _run(settings, ways, out, resume)
     page = write_report(out)
     if not quiet:
-        typer.echo(f"Report: {page}")
+        _tell(out, page)
+
+
+def _run(settings: Settings, ways: Ways, out: Path, resume: bool) -> None:
+    check_asked(settings, ways, out)
+    try:
+        run_audit(settings, out, ways=ways, resume=resume)
+    except KeyboardInterrupt:
+        _say(f"assay: stopped. The same command with --resume goes on from what is in {out}.")
+        raise
+
+
+def _tell(out: Path, page: Path) -> None:
+    record = read_json(out / "run.json")
+    for line in (*corpus_lines(record["corpus"]), model_line(record)):
+        _say(line)
+    for line in claim_lines(read_json(out / "verdict.json")):
+        typer.echo(line)
+    typer.echo(f"Report: {page}")
 
 
 @app.command()
@@ -124,25 +174,32 @@ def report(
 ) -> None:
     """Draw the report again from a run's evidence.
 
-    Example: assay report runs/demo
+    Example:
+      assay report runs/demo
     """
     typer.echo(f"Report: {write_report(directory)}")
 
 
 @app.command()
 def corpora(
+    name: Annotated[str | None, typer.Argument(help="Only this one, in full.")] = None,
     data: Annotated[Path | None, typer.Option(help="Where to look; or $ASSAY_DATA.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
     """List the corpora: what is here, what is missing, where to get it and where to put it.
 
-    Example: assay corpora --data ~/data
+    Examples:
+      assay corpora
+      assay corpora sst
+      assay corpora --data DATA --json
     """
-    rows = corpora_table(data)
+    rows = corpus_rows(data, name)
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        return
-    _print_table(rows)
+    elif name is not None:
+        show_entries(Console(), rows)
+    else:
+        show_corpora(Console(), rows)
 
 
 @app.command()
@@ -151,24 +208,43 @@ def probes(
 ) -> None:
     """List the probes: what each asks, and of which paper.
 
-    Example: assay probes --json
+    Examples:
+      assay probes
+      assay probes --json
     """
-    rows = [
-        {"name": p.name, "question": p.question, "null": p.null, "paper": p.paper,
-         "needs": p.needs, "quantities": ", ".join(q.name for q in p.quantities)}
-        for p in PROBES.values()
-    ]  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        return
-    _print_table(rows)
+        typer.echo(json.dumps(probe_rows(), indent=2, ensure_ascii=False))
+    else:
+        show_entries(Console(), probe_rows())
 
 
-def _print_table(rows: list[dict[str, str]]) -> None:
-    table = Table(*rows[0], show_lines=True)
-    for row in rows:
-        table.add_row(*row.values())
-    Console().print(table)
+@app.command()
+def bench(
+    file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there too.")
+    ] = None,
+    long: Annotated[bool, typer.Option("--long", help="Add the expensive rows.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Time our routes beside the papers' plain loops, and check that they agree.
+
+    Examples:
+      assay bench
+      assay bench --long --json bench.json
+    """
+    from assay.bench import run_benches
+    from assay.bench.table import bench_table
+
+    if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+        raise UserError(f"--json {file} cannot be written: pass a file in a folder that exists.")
+    rows = run_benches(long=long, track=tracker(console, quiet))
+    if file is not None:
+        write_json(file, rows)
+    if not quiet:
+        Console().print(bench_table(rows))
+    if any(row["equal"] is False for row in rows):
+        _say("assay: a fast route and its plain loop disagree: this is our fault.")
+        raise typer.Exit(1)
 
 
 def _pairs(given: list[str]) -> dict[str, str]:

@@ -1,0 +1,66 @@
+"""Can what was asked for be done at all?
+
+Answered before anything is read or trained, and with all faults at once: nobody should wait
+for a training to learn that the engine's name was mistyped.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from assay.corpora import SOURCES
+from assay.engines import ENGINES
+from assay.errors import UserError, nearest
+from assay.models import ATTENTIONS, ENCODERS
+from assay.probes import PROBES
+from assay.recipes import PRESETS
+from assay.settings import Settings, Ways
+
+
+def check_asked(settings: Settings, ways: Ways, out: Path) -> None:
+    """Raise one error that names every fault and its cure."""
+    faults = [*_names(settings, ways), *_numbers(settings, ways), *_places(ways, out)]
+    if faults:
+        raise UserError("\n       ".join(faults))
+
+
+def probe_names(given: str) -> tuple[str, ...]:
+    """`all`, or names joined by commas; a name given twice is asked once."""
+    if given.strip() == "all":
+        return tuple(PROBES)
+    return tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+
+
+def _names(settings: Settings, ways: Ways) -> Iterator[str]:
+    if settings.corpus not in SOURCES:
+        yield f"there is no corpus '{settings.corpus}': {nearest(settings.corpus, SOURCES)}."
+    yield from _unknown("encoder", settings.encoder, tuple(ENCODERS))
+    yield from _unknown("attention", settings.attention, tuple(ATTENTIONS))
+    yield from _unknown("preset", settings.preset, PRESETS)
+    yield from _unknown("engine", ways.engine, ENGINES)
+    for name in settings.probes:
+        yield from _unknown("probes", name, ("all", *PROBES))
+
+
+def _unknown(option: str, given: str, known: Sequence[str]) -> Iterator[str]:
+    if given not in known:
+        yield f"--{option} '{given}' is unknown: pass {' or '.join(known)}."
+
+
+def _numbers(settings: Settings, ways: Ways) -> Iterator[str]:
+    lowest = {"limit": 1, "seed": 0, "threads": 1, "jobs": 1}
+    given = {"limit": settings.limit, "seed": settings.seed, "threads": settings.threads,
+             "jobs": ways.workers}  # fmt: skip
+    for option, value in given.items():
+        if value is not None and value < lowest[option]:
+            yield f"--{option} {value} is too low: pass a whole number from {lowest[option]} up."
+
+
+def _places(ways: Ways, out: Path) -> Iterator[str]:
+    if ways.vectors is not None and not ways.vectors.is_file():
+        yield f"--vectors {ways.vectors} is no file: check the path, or leave the option out."
+    standing = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not standing.is_dir():
+        yield f"--out {out} cannot be a folder: {standing} is a file. Pass another folder."
+    elif not os.access(standing, os.W_OK):
+        yield f"--out {out} cannot be written: {standing} is closed to you. Pass another folder."
