@@ -91,6 +91,14 @@ def test_agreement_is_judged_between_floor_and_ceiling(own: float, finding: str)
     assert claim["n"] == 200
 
 
+def test_rivals_that_agree_weakly_cannot_support_the_claim():
+    evidence = agreement(0.25 + NOISE, 0.25 + NOISE[::-1], NOISE * 0)
+    claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]
+    assert claim["low"] > 0.8
+    assert claim["finding"] == "undecided"
+    assert "too weakly" in claim["why"]
+
+
 def test_rivals_that_do_not_agree_decide_nothing():
     evidence = agreement(NOISE, NOISE[::-1], NOISE)
     claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]

@@ -18,6 +18,7 @@ Finding = Literal["supported", "contradicted", "undecided", "not measured", "not
 
 AGREES_FROM = 0.8  # of the way from shuffled weights to the agreement of the two rivals
 DISAGREES_BELOW = 0.5
+RIVALS_AGREE_FROM = 0.4  # tau; below it the rivals' word carries too little to support a claim
 NOTICEABLE_TVD = 0.1  # a change of the prediction that a reader would notice
 DOMINANT_WEIGHT = 0.5  # attention points at one item
 ENOUGH_DOMINANT = 30  # documents; with fewer, all documents are used
@@ -57,23 +58,34 @@ def _agrees(evidence: pl.DataFrame, seed: int) -> dict[str, Any]:
     wide = _wide(evidence, names)
     if wide is None:
         return _finding("not applicable", "This model gives no gradients: there is no ceiling.")
-    own, ceiling, floor = wide.T
-    draws = np.random.default_rng(seed).integers(len(own), size=(DRAWS, len(own)))
-    tops = np.array([ceiling[rows].mean() - floor[rows].mean() for rows in draws])
-    if len(own) < 2 or np.quantile(tops, TAILS[0]) <= 0:
+    n = len(wide)
+    if n < 2:
+        return _finding("undecided", "Fewer than two documents have all three taus.", n=n)
+    rng = np.random.default_rng(seed)
+    draws = np.array([wide[rng.integers(n, size=n)].mean(0) for _ in range(DRAWS)])
+    spans = draws[:, 1] - draws[:, 2]
+    if np.quantile(spans, TAILS[0]) <= 0:
         why = "Gradient and leave-one-out themselves agree no better than shuffled weights do."
-        return _finding("undecided", why, n=len(own))
-    reached = np.array([own[rows].mean() - floor[rows].mean() for rows in draws]) / tops
-    low, high = (float(bound) for bound in np.quantile(reached, TAILS))
-    effect = float((own.mean() - floor.mean()) / (ceiling.mean() - floor.mean()))
+        return _finding("undecided", why, n=n)
+    low, high = (float(q) for q in np.quantile((draws[:, 0] - draws[:, 2]) / spans, TAILS))
+    own, ceiling, floor = wide.mean(0)
+    effect = float((own - floor) / (ceiling - floor))
     finding = _threshold(low, high, supported=AGREES_FROM, contradicted=DISAGREES_BELOW)
+    weak = ceiling < RIVALS_AGREE_FROM
+    if weak and finding == "supported":
+        finding = "undecided"
     why = (
-        f"Attention's tau with leave-one-out is {own.mean():.2f}; that of the gradient is "
-        f"{ceiling.mean():.2f} (ceiling) and that of shuffled weights {floor.mean():.2f} (floor). "
+        f"Attention's tau with leave-one-out is {own:.2f}; that of the gradient is "
+        f"{ceiling:.2f} (ceiling) and that of shuffled weights {floor:.2f} (floor). "
         f"Attention covers {effect:.0%} of the way; supported from {AGREES_FROM:.0%}, "
         f"contradicted below {DISAGREES_BELOW:.0%}."
     )
-    return _finding(finding, why, effect, low, high, len(own))
+    if weak:
+        why += (
+            f" But the rivals agree too weakly with each other to support the claim: that takes "
+            f"a ceiling of {RIVALS_AGREE_FROM}."
+        )
+    return _finding(finding, why, effect, low, high, n)
 
 
 def _depends(evidence: pl.DataFrame, seed: int) -> dict[str, Any]:
