@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import torch
+
 from assay.corpora import SOURCES
 from assay.engines import ENGINES
 from assay.errors import UserError, nearest
@@ -29,6 +31,30 @@ def probe_names(given: str) -> tuple[str, ...]:
     if given.strip() == "all":
         return tuple(PROBES)
     return tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+
+
+def option_pairs(given: Sequence[str]) -> dict[str, str]:
+    """A corpus's own options, each written name=value."""
+    wrong = [text for text in given if "=" not in text]
+    if wrong:
+        raise UserError(f"--option '{wrong[0]}' is no name=value: write for example length=40.")
+    return dict(text.split("=", 1) for text in given)
+
+
+def device_named(name: str) -> str:
+    """The device meant; `auto` is the fastest there is."""
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        return next(device for device, here in there.items() if here)
+    if name not in there:
+        raise UserError(f"--device '{name}' is unknown: pass auto, cpu, cuda or mps.")
+    if not there[name]:
+        raise UserError(f"--device {name} is not available on this machine: pass --device cpu.")
+    return name
 
 
 def _names(settings: Settings, ways: Ways) -> Iterator[str]:

@@ -10,11 +10,10 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import torch
 import typer
 from rich.console import Console
 
-from assay.asked import check_asked, probe_names
+from assay.asked import check_asked, device_named, option_pairs, probe_names
 from assay.errors import UserError
 from assay.listing import corpus_rows, probe_rows, show_corpora, show_entries
 from assay.progress import tracker
@@ -132,14 +131,14 @@ def run(
     given = {name: value for name, value in columns.items() if value is not None}
     settings = Settings(
         corpus=corpus,
-        options=given | _pairs(option or []),
+        options=given | option_pairs(option or []),
         encoder=encoder,
         attention=attention,
         probes=probe_names(probes),
         seed=seed,
         limit=limit,
         preset=preset,
-        device=_device(device),
+        device=device_named(device),
         vectors=None if vectors is None else vectors.name,
         **({} if threads is None else {"threads": threads}),
     )
@@ -245,25 +244,3 @@ def bench(
     if any(row["equal"] is False for row in rows):
         _say("assay: a fast route and its plain loop disagree: this is our fault.")
         raise typer.Exit(1)
-
-
-def _pairs(given: list[str]) -> dict[str, str]:
-    wrong = [text for text in given if "=" not in text]
-    if wrong:
-        raise UserError(f"--option {wrong[0]!r} is no name=value: write for example length=40")
-    return dict(text.split("=", 1) for text in given)
-
-
-def _device(name: str) -> str:
-    there = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-    }
-    if name == "auto":
-        return next(device for device in ("cuda", "mps", "cpu") if there[device])
-    if name not in there:
-        raise UserError(f"unknown device {name!r}: pass auto, cpu, cuda or mps")
-    if not there[name]:
-        raise UserError(f"--device {name} is not available on this machine: pass --device cpu")
-    return name

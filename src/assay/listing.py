@@ -92,4 +92,4 @@ def _status(row: Row) -> str:
 
 
 def _say(console: Console, text: str, indent: int = _INDENT) -> None:
-    console.print(Padding(Text(text), (0, 0, 0, indent)))
+    console.print(Padding(Text(text), (0, 0, 0, indent), expand=False))

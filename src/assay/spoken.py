@@ -11,7 +11,7 @@ _UNMEASURED = ("not measured", "not applicable")
 
 def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:
     """What was read, what was left out and what was guessed; `corpus` is that of run.json."""
-    sizes = ", ".join(f"{count:,} {split}" for split, count in corpus["sizes"].items())
+    sizes = ", ".join(f"{corpus['sizes'][split]:,} {split}" for split in ("train", "dev", "test"))
     yield f"{corpus['name']}: {sizes}; classes {_listed(corpus['classes'])}"
     for reason, count in corpus["dropped"].items():
         yield f"  left out {count:,}: {reason}"
