@@ -14,8 +14,11 @@ from torch.nn import functional as F
 
 from assay.models.attention import Attention
 from assay.models.encoders import Encoder
+from assay.models.fading import tails
 from assay.models.frame import Frame
 from assay.models.heads import Head
+
+Where = slice | tuple[Tensor, Tensor]
 
 
 @dataclass
@@ -31,7 +34,7 @@ class Pool:
         top = like.new_full((length, batch), -math.inf)
         return cls(top, like.new_zeros(length, batch), like.new_zeros(length, batch, size))
 
-    def add(self, rows: slice, scores: Tensor, values: Tensor) -> None:
+    def add(self, rows: Where, scores: Tensor, values: Tensor) -> None:
         """One more item for these slots; a score of -inf adds nothing."""
         top = torch.maximum(self.top[rows], scores)
         finite = top.masked_fill(top == -math.inf, 0)  # nothing yet: any reference will do
@@ -57,36 +60,57 @@ class Pool:
         return self.total / self.mass.clamp(min=torch.finfo(self.mass.dtype).tiny)[..., None]
 
 
+@dataclass(frozen=True)
+class Readout:
+    """Attention and head, as they see projected states. Slots come first: (T, B, k)."""
+
+    attention: Attention
+    head: Head
+    query: Tensor | None
+    allowed: Tensor | None
+
+    @property
+    def projection(self) -> Tensor:
+        return torch.cat([self.attention.projection(), self.head.projection()])
+
+    def parts(self, values: Tensor, real: Tensor, where: Where) -> tuple[Tensor, Tensor]:
+        """Scores, -inf where nothing is real, and what the head reads."""
+        sizes = [len(self.attention.projection()), len(self.head.projection())]
+        attended, read = torch.split(values, sizes, -1)
+        query = self.query
+        if query is not None and isinstance(where, tuple):
+            query = query[where[1]]
+        return self.attention.score(attended, query).masked_fill(~real, -math.inf), read
+
+    def finish(self, pool: Pool, dtype: torch.dtype) -> Tensor:
+        logits = self.head.finish(pool.mean().to(dtype), self.query, self.allowed)
+        return logits.transpose(0, 1)
+
+
 def logits_without_each(
-    encoder: Encoder,
-    attention: Attention,
-    head: Head,
-    frame: Frame,
-    query: Tensor | None,
-    allowed: Tensor | None,
+    encoder: Encoder, readout: Readout, frame: Frame, *, exactly: bool
 ) -> Tensor:
     """(B, T, C): the logits of each document without its t-th item."""
-    attend_by, read_by = attention.projection(), head.projection()
-    both = torch.cat([attend_by, read_by])
-    sizes = [len(attend_by), len(read_by)]
-
-    def parts(values: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        attended, read = torch.split(values, sizes, -1)
-        return attention.score(attended, query).masked_fill(~real, -math.inf), read
-
     batch, length = frame.mask.shape
-    pool = Pool.empty(length, batch, sizes[1], frame.items)
+    every = slice(0, length)
+    projection, size = readout.projection, len(readout.head.projection())
+    pool = Pool.empty(length, batch, size, frame.items)
+    untouched = encoder.reach is not None or not exactly
+    if untouched:
+        states = F.linear(encoder(frame).items.transpose(0, 1), projection)
+        scores, values = readout.parts(states, frame.mask.T, every)
     if encoder.reach is not None:
-        states = F.linear(encoder(frame).items.transpose(0, 1), both)
-        pool = _untouched(*parts(states, frame.mask.T), encoder.reach)
-    for side in encoder.encode_deletions(frame, both):
-        part = Pool.empty(length, batch, sizes[1], frame.items)
+        pool = _untouched(scores, values, encoder.reach)
+    for side in encoder.encode_deletions(frame, projection, exactly=exactly):
+        part = Pool.empty(length, batch, size, frame.items)
         for step in side.steps:
-            rows = slice(step.first, step.first + len(step.values))
-            part.add(rows, *parts(step.values, step.real))
+            part.add(step.where, *readout.parts(step.values, step.real, step.where))
+        if side.until is not None:
+            order = side.deleted  # reading order to item order; an involution
+            read = values.gather(0, order[..., None].expand_as(values))
+            part = part.merge(Pool(*tails(scores.gather(0, order), read, side.until)))
         pool = pool.merge(part.reorder(side.deleted))
-    context = pool.mean().to(frame.items.dtype)
-    return head.finish(context, query, allowed).transpose(0, 1)
+    return readout.finish(pool, frame.items.dtype)
 
 
 def _untouched(scores: Tensor, values: Tensor, reach: int) -> Pool:

@@ -24,11 +24,15 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Changed:
-    """States that a deletion changed: `values` (S, B, k) for the S slots from `first` on."""
+    """One item's state as deletions changed it, projected.
 
-    first: int
+    `where` tells which (slot, document) each value belongs to: a slice of slots, every document,
+    values (S, B, k); or two index vectors, values (N, k).
+    """
+
+    where: slice | tuple[Tensor, Tensor]
     values: Tensor
-    real: Tensor  # (S, B) False where a slot has no such item
+    real: Tensor  # False where there is no such item
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class DeletionPass:
 
     deleted: Tensor  # (T, B)
     steps: Iterator[Changed]
+    # (T, B), complete when the steps are exhausted: the last item in reading order that had to
+    # be read anew. None: all of them.
+    until: Tensor | None = None
 
 
 class Encoder(Protocol):
@@ -45,11 +52,14 @@ class Encoder(Protocol):
 
     def __call__(self, frame: Frame) -> Encoded: ...
 
-    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
         """Projections (k, m) of every state that changes when one item is deleted.
 
         States of all deletions would need T^2 vectors, so only their projections are made, and
-        those arrive step by step.
+        those arrive step by step. Unless `exactly`, an encoder may stop where a deletion's
+        effect has faded, and says so in `until`.
         """
         ...
 
@@ -71,7 +81,9 @@ class Average(nn.Module):
         items = torch.tanh(self.map(frame.items)) * frame.mask[..., None]
         return Encoded(items, items.sum(1) / frame.lengths.clamp(min=1)[:, None])
 
-    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
         return iter(())  # no item looks at another
 
 
@@ -92,9 +104,11 @@ class Convolution(nn.Module):
         items = states.transpose(1, 2)[:, 1:-1] * frame.mask[..., None]
         return Encoded(items, items.amax(1))
 
-    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
         batch, length = frame.mask.shape
-        deleted = torch.arange(length)[:, None].expand(length, batch)
+        deleted = torch.arange(length, device=frame.mask.device)[:, None].expand(length, batch)
         yield DeletionPass(deleted, self._changed(frame, projection))
 
     def _changed(self, frame: Frame, projection: Tensor) -> Iterator[Changed]:
@@ -106,7 +120,7 @@ class Convolution(nn.Module):
         reach = self.reach or 0
         taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
         length = frame.mask.shape[1]
-        slot = torch.arange(length)
+        slot = torch.arange(length, device=frame.mask.device)
         for distance in [d for d in range(-reach, reach + 1) if d]:
             item = slot + distance
             total = bias
@@ -122,7 +136,7 @@ class Convolution(nn.Module):
                 total = total + rows * inside[:, None, None]
             there = (item >= 0) & (item < length)
             real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & there[:, None]
-            yield Changed(0, F.linear(F.relu(total), projection), real)
+            yield Changed(slice(0, length), F.linear(F.relu(total), projection), real)
 
     def _taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
         reach = self.reach or 0

@@ -7,7 +7,7 @@ from assay.batches import Batch
 from assay.models.attention import KINDS as ATTENTIONS
 from assay.models.attention import weigh
 from assay.models.config import ENCODERS, ModelConfig
-from assay.models.deletions import logits_without_each
+from assay.models.deletions import Readout, logits_without_each
 from assay.models.encoders import Encoded
 from assay.models.frame import Frame
 from assay.models.heads import AffineHead, PairHead, decode
@@ -68,18 +68,17 @@ class Network(nn.Module):
         return decode(self.head, states.items, weights, states.query, states.allowed)
 
     @torch.no_grad()
-    def logits_without_each(self, batch: Batch) -> Tensor:
+    def logits_without_each(self, batch: Batch, *, exactly: bool = True) -> Tensor:
         """Chunks of documents, so that working memory does not depend on the batch."""
         states_per_document = batch.items.shape[1] * self.config.size * _BYTES_PER_STATE
         rows = max(1, DELETION_BYTES // states_per_document)
-        return torch.cat([self._delete(batch.rows(slice(start, start + rows)))
+        return torch.cat([self._delete(batch.rows(slice(start, start + rows)), exactly)
                           for start in range(0, len(batch.ids), rows)])  # fmt: skip
 
-    def _delete(self, batch: Batch) -> Tensor:
+    def _delete(self, batch: Batch, exactly: bool) -> Tensor:
         frame = self.text.frame(self.embed(batch), batch.mask)
-        query = self.query_state(batch)
-        encoder = self.text.encoder
-        return logits_without_each(encoder, self.attention, self.head, frame, query, batch.allowed)
+        readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
+        return logits_without_each(self.text.encoder, readout, frame, exactly=exactly)
 
     def query_state(self, batch: Batch) -> Tensor | None:
         """The query's last state (B, m); None where there is no second text."""

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from assay.models.encoders import Changed, DeletionPass, Encoded
+from assay.models.fading import FadingRestart
 from assay.models.frame import Frame, take
 
 
@@ -36,7 +37,9 @@ class BiLSTM(nn.Module):
         last = torch.cat([take(ahead, final), take(back, final)], -1)[:, 0]
         return Encoded(items * frame.mask[..., None], last)
 
-    def encode_deletions(self, frame: Frame, projection: Tensor) -> Iterator[DeletionPass]:
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
         ahead = Reading(self.forwards, frame)
         back = Reading(self.backwards, frame.reversed)
         first, second = projection.chunk(2, 1)
@@ -49,7 +52,11 @@ class BiLSTM(nn.Module):
         ):
             stored = take(F.linear(other.states.transpose(0, 1), its), mirror).transpose(0, 1)
             deleted = (mirror if reading is back else _positions(mirror)).T
-            yield DeletionPass(deleted, reading.restart(own, stored))
+            if exactly:
+                yield DeletionPass(deleted, reading.restart(own, stored))
+            else:
+                fading = FadingRestart(reading, own, stored)
+                yield DeletionPass(deleted, fading.steps(), fading.until)
 
 
 class Reading:
@@ -68,7 +75,7 @@ class Reading:
         for step in range(steps):
             self.hidden[step + 1] = self.hidden[step]
             self.cell[step + 1] = self.cell[step]
-            self._advance(self.hidden[step + 1], self.cell[step + 1], self.inputs[step])
+            self.advance(self.hidden[step + 1], self.cell[step + 1], self.inputs[step])
 
     @property
     def states(self) -> Tensor:
@@ -84,12 +91,12 @@ class Reading:
         for item in range(1, length):
             hidden[item - 1] = self.hidden[item]  # after everything before the deleted item
             cell[item - 1] = self.cell[item]
-            self._advance(hidden[:item], cell[:item], self.inputs[item + 1])
+            self.advance(hidden[:item], cell[:item], self.inputs[item + 1])
             values = torch.matmul(hidden[:item], projector)
             values += stored[item]
-            yield Changed(0, values, self.mask[item].expand(item, -1))
+            yield Changed(slice(0, item), values, self.mask[item].expand(item, -1))
 
-    def _advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
+    def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         """One step in place for states (..., B, H)."""
         size = hidden.shape[-1]
         gates = torch.matmul(hidden, self.recurrent)
