@@ -1,0 +1,16 @@
+"""Audit a small model on 400 of the built-in film reviews, from Python."""
+
+import sys
+
+import assay
+
+page = sys.argv[1] if len(sys.argv) > 1 else "report.html"
+
+corpus = assay.load_corpus("reviews", limit=400)
+model = assay.train(corpus, encoder="average")
+audit = assay.audit(model, corpus)
+audit.report(page)
+
+for claim in audit.verdict():
+    print(f"{claim['finding']:<13} {claim['says']}")
+print(f"Report: {page}")
