@@ -21,7 +21,7 @@ from assay.report import write_report
 from assay.runs import run as run_audit
 from assay.settings import Settings, Ways
 from assay.spoken import claim_lines, corpus_lines, model_line
-from assay.store import read_json, write_json
+from assay.store import read_json
 from assay.version import VERSION
 
 app = typer.Typer(
@@ -223,7 +223,6 @@ def bench(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there too.")
     ] = None,
     long: Annotated[bool, typer.Option("--long", help="Add the expensive rows.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Time our routes beside the papers' plain loops, and check that they agree.
 
@@ -231,16 +230,8 @@ def bench(
       assay bench
       assay bench --long --json bench.json
     """
-    from assay.bench import run_benches
-    from assay.bench.table import bench_table
+    from assay.bench.command import bench_and_tell
 
-    if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
-        raise UserError(f"--json {file} cannot be written: pass a file in a folder that exists.")
-    rows = run_benches(long=long, track=tracker(console, quiet))
-    if file is not None:
-        write_json(file, rows)
-    if not quiet:
-        Console().print(bench_table(rows))
-    if any(row["equal"] is False for row in rows):
+    if not bench_and_tell(file, long=long, track=tracker(console, quiet=False)):
         _say("assay: a fast route and its plain loop disagree: this is our fault.")
         raise typer.Exit(1)
