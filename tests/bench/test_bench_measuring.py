@@ -11,7 +11,7 @@ from assay import bench
 from assay.bench.alone import alone
 from assay.bench.race import race
 from assay.bench.row import Bench, Figures, run_bench
-from assay.bench.table import bench_table
+from assay.bench.table import show_rows
 from assay.cli import app
 from assay.errors import UserError
 
@@ -106,10 +106,17 @@ def test_a_place_where_nothing_can_be_written_is_refused_before_timing(tmp_path,
         assert str(place) in str(result.exception)
 
 
-def test_table_leaves_empty_what_has_no_meaning():
-    rows = [run_bench(Bench("slow", "no race", lambda: Figures(1, 3.0)))]
-    console = Console(width=160, record=True, file=None, quiet=False)
+def test_table_fits_a_narrow_terminal_and_leaves_empty_what_has_no_meaning():
+    large = Figures(100_000, 12.3456, 1234.567, True, 12_345.6, 99.9)
+    rows = [
+        run_bench(Bench("leave_one_out_imdb", "a race", lambda: large)),
+        run_bench(Bench("length_20", "no race", lambda: Figures(1, 3.0))),
+    ]
+    console = Console(width=80)
     with console.capture() as shown:
-        console.print(bench_table(rows))
-    assert "slow" in shown.get()
-    assert "None" not in shown.get()
+        show_rows(console, rows)
+    line, short = [text for text in shown.get().splitlines() if text.startswith(("  l", " l"))]
+    assert line.split() == ["leave_one_out_imdb", "100000", "1.23e+03", "12.3", "100.0", "99.9",
+                            "yes", "12346"]  # fmt: skip
+    assert short.split() == ["length_20", "1", "3"]
+    assert "length_20: no race" in shown.get()

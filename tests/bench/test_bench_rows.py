@@ -1,11 +1,11 @@
 """Do both sides of each row say the same, on documents so few that it takes no time?"""
 
 import pytest
-from tests.small_models import corpus
 
 from assay.bench import kendall, leave_one_out, length, permutation, training
 from assay.bench.alone import Alone
 from assay.bench.material import fresh_model, some_of, trained_model
+from tests.small_models import corpus
 
 PEAK = 7.5
 

@@ -3,33 +3,40 @@
 from collections.abc import Sequence
 
 import torch
+from rich import box
+from rich.console import Console
 from rich.table import Table
 
 from assay.bench.row import Row
 
 NOTHING = ""
+HEADINGS = ("row", "texts", "plain s", "ours s", "ratio", "possible", "equal", "peak MB")
 
 
-def bench_table(rows: Sequence[Row]) -> Table:
-    """One line per row, with what the numbers depend on above it."""
-    table = Table(title=f"torch {torch.__version__}, {torch.get_num_threads()} threads")
-    table.add_column("row", no_wrap=True)
-    for heading in ("documents", "plain s", "ours s", "ratio", "possible", "equal", "peak MB"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("what")
+def show_rows(console: Console, rows: Sequence[Row]) -> None:
+    """The numbers, narrow enough for any terminal, and below them what each row is."""
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == "row" else "right", no_wrap=True)
     for row in rows:
-        table.add_row(
-            row["name"],
-            str(row["n"]),
-            _digits(row["baseline_seconds"]),
-            _digits(row["seconds"]),
-            _times(row["ratio"]),
-            _times(row["possible_ratio"]),
-            {True: "yes", False: "NO", None: NOTHING}[row["equal"]],
-            NOTHING if row["peak_mb"] is None else f"{row['peak_mb']:.0f}",
-            row["what"],
-        )
-    return table
+        table.add_row(*_cells(row))
+    console.print(table)
+    for row in rows:
+        console.print(f"{row['name']}: {row['what']}", highlight=False)
+    console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads", highlight=False)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row["name"],
+        str(row["n"]),
+        _digits(row["baseline_seconds"]),
+        _digits(row["seconds"]),
+        _times(row["ratio"]),
+        _times(row["possible_ratio"]),
+        {True: "yes", False: "NO", None: NOTHING}[row["equal"]],
+        NOTHING if row["peak_mb"] is None else f"{row['peak_mb']:.0f}",
+    )
 
 
 def _digits(seconds: float | None) -> str:
@@ -37,4 +44,4 @@ def _digits(seconds: float | None) -> str:
 
 
 def _times(ratio: float | None) -> str:
-    return NOTHING if ratio is None else f"{ratio:.1f} x"
+    return NOTHING if ratio is None else f"{ratio:.1f}"
