@@ -51,9 +51,12 @@ def audit_documents(
     for cut in cuts:
         view = View(model, split.batch(cut.tolist()).to(device), seed)
         scores = score_all(view, missing)
-        instances.append(describe(view, [documents[i] for i in cut], scores))
+        columns = dict(scores)
         for probe in wanted:
-            evidence[probe.name] += probe.measure(view, scores)
+            outcome = probe.measure(view, scores)
+            evidence[probe.name] += outcome.rows
+            columns |= outcome.columns
+        instances.append(describe(view, [documents[i] for i in cut], columns))
     signed = [sign(frames, name, model_seed) for name, frames in evidence.items()]
     ids = [document.id for document in documents]
     return Measured(
@@ -75,9 +78,9 @@ def score_all(view: View, missing: dict[str, str]) -> dict[str, np.ndarray]:
 
 
 def describe(
-    view: View, documents: Sequence[Document], scores: dict[str, np.ndarray]
+    view: View, documents: Sequence[Document], columns: dict[str, np.ndarray]
 ) -> pl.DataFrame:
-    """One row per document: what it is, what the model said, and every score of every item."""
+    """One row per document: what it is, what the model said, and every number per item."""
     classes = view.model.classes
     lengths = [len(document.tokens) for document in documents]
     frame = pl.DataFrame(
@@ -87,7 +90,7 @@ def describe(
             "label": [classes[d.label] for d in documents],
             "prediction": [classes[i] for i in view.decisions.tolist()],
             "probabilities": view.probabilities.tolist(),
-            **{name: _ragged(values, lengths) for name, values in scores.items()},
+            **{name: _ragged(values, lengths) for name, values in columns.items()},
         }
     )
     if any(d.query for d in documents):

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from tests.small_models import batch, network
 
 from assay.models import ATTENTIONS, ENCODERS
 from assay.models import network as network_module
 from assay.models.view import View
 from assay.scores.leave_one_out import leave_one_out, plain
+from tests.small_models import batch, network
 
 LENGTHS = [1, 2, 5, 9, 4, 9, 13]
 

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from tests.small_models import batch, network
 
 from assay.batches import Batch
 from assay.models import ATTENTIONS, ENCODERS, build_model
 from assay.models.frame import Frame
 from assay.models.heads import AffineHead, decode
 from assay.models.protocol import Affine, Deletes, Embeds, Model
+from tests.small_models import batch, network
 
 EVERY = [(t, e, a) for t in ("classification", "pair") for e in ENCODERS for a in ATTENTIONS]
 

@@ -4,18 +4,18 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import kendalltau
-from tests.small_models import batch, network
 
 from assay.models.view import View
 from assay.probes.agreement import measure
 from assay.scores import SCORES
+from tests.small_models import batch, network
 
 
 @pytest.fixture(scope="module")
 def measured() -> tuple[View, dict[str, np.ndarray], pl.DataFrame]:
     view = View(network(), batch([2, 9, 5, 1]))
     scores = {name: score.compute(view).detach().numpy() for name, score in SCORES.items()}
-    return view, scores, pl.concat(measure(view, scores))
+    return view, scores, pl.concat(measure(view, scores).rows)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,6 @@ def test_a_single_item_has_no_tau_and_is_null_not_zero(measured):
 def test_a_missing_score_leaves_its_pairs_out(measured):
     view, scores, _ = measured
     without = {name: values for name, values in scores.items() if name != "gradient"}
-    names = {frame["quantity"][0] for frame in measure(view, without)}
+    names = {frame["quantity"][0] for frame in measure(view, without).rows}
     assert names == {"tau_attention_leave_one_out", "p_attention_leave_one_out",
                      "tau_shuffled_leave_one_out", "p_shuffled_leave_one_out"}  # fmt: skip

@@ -2,12 +2,12 @@
 
 import numpy as np
 import torch
-from tests.small_models import batch, network
 
 from assay.measures.chance import document_keys, permutations
 from assay.measures.divergence import class_probabilities, tvd
 from assay.models.view import View
 from assay.probes.permutation import PERMUTATIONS, measure, median_tvd
+from tests.small_models import batch, network
 
 
 def attention_of(view: View) -> np.ndarray:
@@ -58,7 +58,7 @@ def test_a_document_does_not_depend_on_its_batch():
 
 def test_rows_carry_the_names_of_the_design():
     view = View(network(), batch([3, 4]))
-    frames = measure(view, {"attention": attention_of(view)})
+    frames = measure(view, {"attention": attention_of(view)}).rows
     assert [frame["quantity"][0] for frame in frames] == ["median_tvd", "max_attention"]
     assert frames[1]["value"].to_list() == attention_of(view).max(1).tolist()
     assert PERMUTATIONS == 100

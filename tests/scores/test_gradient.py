@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from tests.small_models import batch, network
 
 from assay.measures.divergence import class_probabilities
 from assay.models import ENCODERS
 from assay.models.view import View
 from assay.scores import NotApplicable
 from assay.scores.gradient import gradient, log_odds
+from tests.small_models import batch, network
 
 STEP = 1e-6
 

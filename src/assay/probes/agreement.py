@@ -15,14 +15,14 @@ from assay.evidence import rows
 from assay.measures.chance import document_keys, permutations
 from assay.measures.rank import kendall
 from assay.models.view import View
-from assay.probes.probe import Direction, Probe, Quantity, Scores
+from assay.probes.probe import Direction, Outcome, Probe, Quantity, Scores
 
 COMPARED = ("attention", "gradient", "leave_one_out")
 PAIRS = tuple(combinations(COMPARED, 2))
 FLOORS = tuple(("shuffled", other) for other in COMPARED[1:])
 
 
-def measure(view: View, scores: Scores) -> list[pl.DataFrame]:
+def measure(view: View, scores: Scores) -> Outcome:
     compared = {name: scores[name] for name in COMPARED if name in scores}
     compared["shuffled"] = _shuffled(view, scores["attention"])
     pairs = [pair for pair in PAIRS + FLOORS if set(pair) <= compared.keys()]
@@ -36,7 +36,7 @@ def measure(view: View, scores: Scores) -> list[pl.DataFrame]:
     for (one, other), tau, p in zip(pairs, taus, ps, strict=True):
         frames.append(rows(view.batch.ids, f"tau_{one}_{other}", tau))
         frames.append(rows(view.batch.ids, f"p_{one}_{other}", p))
-    return frames
+    return Outcome(frames)
 
 
 def _shuffled(view: View, weights: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What is a probe: one question about a model's attention, which declares itself."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,14 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a probe found on a batch: rows of evidence and, rarely, a number per item to keep."""
+
+    rows: list[pl.DataFrame]
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)  # name -> (B, T)
+
+
+@dataclass(frozen=True)
 class Probe:
     """Lists, docs and the report's headings are made from this declaration."""
 
@@ -38,4 +46,4 @@ class Probe:
     needs: Literal["model", "model + trainer"]
     scores: tuple[str, ...]  # those it reads, of the ones the model can give
     quantities: tuple[Quantity, ...]
-    measure: Callable[[View, Scores], list[pl.DataFrame]]
+    measure: Callable[[View, Scores], Outcome]
