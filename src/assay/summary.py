@@ -65,11 +65,16 @@ def _groups(
 ) -> Iterator[tuple[str | None, pl.DataFrame]]:
     """What the probe varied; then, where declared, bins of another quantity."""
     for group in measured["group"].unique(maintain_order=True):
-        yield group, measured.filter(pl.col("group").eq_missing(group))
-    if quantity.binned_by is None:
-        return
-    by = frame.filter(pl.col("quantity") == quantity.binned_by).select("instance", by="value")
-    placed = measured.join(by, on="instance", maintain_order="left")
+        own = measured.filter(pl.col("group").eq_missing(pl.lit(group, dtype=pl.String)))
+        yield group, own
+        if quantity.binned_by is not None:
+            by = frame.filter(pl.col("quantity") == quantity.binned_by)
+            placed = own.join(by.select("instance", by="value"), on="instance")
+            for name, part in _bins(placed, quantity):
+                yield name if group is None else f"{group};{name}", part
+
+
+def _bins(placed: pl.DataFrame, quantity: Quantity) -> Iterator[tuple[str, pl.DataFrame]]:
     for low, high in zip(quantity.edges, quantity.edges[1:], strict=False):
         last = high == quantity.edges[-1]
         below = pl.col("by") <= high if last else pl.col("by") < high

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from assay.models.view import View
-from assay.probes.agreement import measure
+from assay.probes.agreement import COMPARED, measure
 from assay.scores import SCORES
 from tests.small_models import batch, network
 
@@ -14,7 +14,7 @@ from tests.small_models import batch, network
 @pytest.fixture(scope="module")
 def measured() -> tuple[View, dict[str, np.ndarray], pl.DataFrame]:
     view = View(network(), batch([2, 9, 5, 1]))
-    scores = {name: score.compute(view).detach().numpy() for name, score in SCORES.items()}
+    scores = {name: SCORES[name].compute(view).numpy() for name in COMPARED}
     return view, scores, pl.concat(measure(view, scores).rows)
 
 

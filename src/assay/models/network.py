@@ -93,7 +93,8 @@ class Classifier(Network):
         self.head = AffineHead(config.size, len(config.classes))
 
     def affine_terms(self, states: States) -> AffineTerms:
-        weight, bias = self.head.output.weight.double(), self.head.output.bias.double()
+        output = self.head.output
+        weight, bias = output.weight.detach().double(), output.bias.detach().double()
         return AffineTerms(states.items.double() @ weight.T, bias)
 
 
