@@ -16,7 +16,7 @@ parts = ["pump", "valve", "motor", "belt", "sensor", "filter", "gauge", "switch"
 with table.open("w", newline="", encoding="utf-8") as file:
     rows = csv.writer(file)
     rows.writerow(["ticket", "outcome"])
-    for number in range(200):
+    for number in range(100):
         fixed = number % 2 == 0
         verb = draw.choice(["runs", "works", "holds"] if fixed else ["leaks", "fails", "slips"])
         first, second = draw.sample(parts, 2)

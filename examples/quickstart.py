@@ -1,4 +1,4 @@
-"""Audit a small model on 400 of the built-in film reviews, from Python."""
+"""Audit a small model on 200 of the built-in film reviews, from Python."""
 
 import sys
 
@@ -6,7 +6,7 @@ import assay
 
 page = sys.argv[1] if len(sys.argv) > 1 else "report.html"
 
-corpus = assay.load_corpus("reviews", limit=400)
+corpus = assay.load_corpus("reviews", limit=200)
 model = assay.train(corpus, encoder="average")
 audit = assay.audit(model, corpus)
 audit.report(page)
