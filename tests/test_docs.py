@@ -51,6 +51,7 @@ def test_commands_exist_with_the_options_they_are_shown_with(page):
 @pytest.mark.parametrize("probe", PROBES.values(), ids=list(PROBES))
 def test_a_probe_s_page_repeats_its_declaration(probe):
     page = ROOT / "docs" / "probes" / f"{probe.name}.md"
+    assert page.exists(), f"write {page}: its facts must be those of the declaration"
     text = flat(page)
     for fact in (f"**{probe.question}**", f"Null hypothesis: {probe.null}",
                  f"Paper: {probe.paper}", f"Needs: {probe.needs}",
