@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from tests.exact.cases import random_case
 
 from assay.exact.adversary import exact_adversary
 from assay.exact.frontier import TOLERANCE
@@ -16,6 +15,7 @@ from assay.exact.search import (
 )
 from assay.measures.chance import document_keys
 from assay.measures.divergence import class_probabilities, jsd, tvd
+from tests.exact.cases import random_case
 
 EPS = (0.05, 0.01)
 

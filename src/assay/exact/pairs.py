@@ -1,8 +1,9 @@
 """Which two items, mixed so that their value hits a target, overlap least with the weights?
 
 Every item below the target is paired with every item above it; each pair has one mix that hits.
-Only such pairs are laid out, side by side over all documents and targets, in pieces that stay in
-the processor's cache. Memory therefore grows with T, not with its square.
+In such a mix one item carries at least half, so pairs of two heavy items are passed over. The rest
+are laid out side by side over all documents and targets, in pieces that stay in the processor's
+cache: memory grows with T, not with its square.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from assay.exact.frontier import Flags, Floats, Indices
 from assay.exact.overlap import x_log_x
 
 PAIRS_AT_ONCE = 1 << 15
+ROUNDING = 1e-12  # far above the error of an overlap: equals are never lost
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,15 @@ class _Side:
 def cheapest_pairs(weights: Floats, values: Floats, mask: Flags, targets: Floats) -> Mixes:
     """Per document (B, T) and target (B, K) the pair of least overlap; equals: lowest indices."""
     gap = np.where(mask, values, np.nan)[:, None] - targets[..., None]
-    below = _side(weights, -gap)
-    above = _side(weights, gap)
-    count = np.bincount(above.target, minlength=targets.size)
-    begin = np.cumsum(count) - count
-    below = _rows(below, np.flatnonzero(count[below.target]))
-    cost, partner = _best_partners(below, above, count[below.target], begin[below.target])
+    below, above = _side(weights, -gap), _side(weights, gap)
+    limit = _lightest_pair(below, above, targets.size)
+    light_below, light_above = _light(below, limit), _light(above, limit)
+    cost = np.full(len(below.item), np.inf)
+    partner = np.zeros(len(below.item), dtype=np.int64)
+    for lower, upper in ((light_below, np.ones_like(light_above)), (~light_below, light_above)):
+        rows, columns = np.flatnonzero(lower), np.flatnonzero(upper)
+        rows, cost_there, found = _best_partners(below, above, rows, columns)
+        cost[rows], partner[rows] = cost_there, found
     return _first_of_least(below, above, cost, partner, targets.shape)
 
 
@@ -60,6 +65,31 @@ def _side(weights: Floats, distance: Floats) -> _Side:
     )
 
 
+def _lightest_pair(below: _Side, above: _Side, targets: int) -> Floats:
+    """What the lightest items on both sides cost together: the best pair costs no more."""
+    there = [_lightest(side, targets) for side in (below, above)]
+    both = np.flatnonzero((there[0] >= 0) & (there[1] >= 0))
+    limit = np.full(targets, np.inf)
+    limit[both] = _pair_overlap(below, there[0][both], above, there[1][both])
+    return limit
+
+
+def _lightest(side: _Side, targets: int) -> Indices:
+    least = np.full(targets, np.inf)
+    np.minimum.at(least, side.target, side.weight)
+    place = np.full(targets, -1)
+    hits = np.flatnonzero(side.weight == least[side.target])
+    place[side.target[hits]] = hits
+    return place
+
+
+def _light(side: _Side, limit: Floats) -> Flags:
+    """Of two items one carries at least half, and must not alone cost more than the limit."""
+    half = x_log_x(0.5 + side.weight) - x_log_x(np.array(0.5)) - side.weight_term
+    light: Flags = half <= limit[side.target] + ROUNDING
+    return light
+
+
 def _rows(side: _Side, rows: Indices) -> _Side:
     return _Side(
         side.target[rows],
@@ -71,21 +101,29 @@ def _rows(side: _Side, rows: Indices) -> _Side:
 
 
 def _best_partners(
-    below: _Side, above: _Side, count: Indices, begin: Indices
-) -> tuple[Floats, Indices]:
-    """For each lower item the least overlap, and where in `above` the item that gives it is."""
-    cost = np.empty(len(count))
-    partner = np.empty(len(count), dtype=np.int64)
-    end = np.cumsum(count)
-    start = 0
-    while start < len(count):
-        done = end[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(end, done + PAIRS_AT_ONCE, side="right")))
-        rows = np.arange(start, stop)
-        piece = _rows(below, rows)
-        cost[rows], partner[rows] = _piece_best(piece, above, count[rows], begin[rows])
-        start = stop
-    return cost, partner
+    below: _Side, above: _Side, rows: Indices, columns: Indices
+) -> tuple[Indices, Floats, Indices]:
+    """For each of these lower items that has a partner the least overlap, and its partner."""
+    targets = 1 + max(below.target.max(initial=0), above.target.max(initial=0))
+    partners = np.bincount(above.target[columns], minlength=targets)
+    first = np.cumsum(partners) - partners
+    rows = rows[partners[below.target[rows]] > 0]
+    count, begin = partners[below.target[rows]], first[below.target[rows]]
+    lower, upper = _rows(below, rows), _rows(above, columns)
+    pieces = [
+        _piece_best(_rows(lower, piece), upper, count[piece], begin[piece])
+        for piece in _pieces(count)
+    ]
+    if not pieces:
+        return rows, np.zeros(0), rows
+    cost, place = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    return rows, cost, columns[place]
+
+
+def _pieces(count: Indices) -> list[Indices]:
+    """Runs of rows that make about so many pairs; a row is never cut."""
+    group = np.cumsum(count) // PAIRS_AT_ONCE
+    return np.split(np.arange(len(count)), np.flatnonzero(np.diff(group)) + 1) if len(count) else []
 
 
 def _piece_best(

@@ -1,0 +1,76 @@
+"""Which logits keep a prediction over several classes within eps?
+
+TVD <= eps is a ball in the probabilities. It is no convex set in the logits, so it is known here
+from outside (each difference of two logits lies between two bounds, which the ball touches) and
+from within (points of its surface).
+"""
+
+import numpy as np
+
+from assay.exact.frontier import Floats, Indices, ordered_sum
+
+SURFACE_STEPS = 4  # points on each side of the three-class ball, which is a hexagon
+
+
+def probabilities(logits: Floats) -> Floats:
+    odds: Floats = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    odds /= odds.sum(axis=-1, keepdims=True)
+    return odds
+
+
+def moved(logits: Floats, original: Floats) -> Floats:
+    """TVD of the prediction these logits make from the original probabilities."""
+    shift: Floats = np.abs(probabilities(logits) - original).sum(axis=-1) / 2
+    return shift
+
+
+def weighted_logits(proposals: Floats, values: Floats) -> Floats:
+    """(B, ..., T) weights times (B, T, C), added in the items' order."""
+    spread = values.transpose(0, 2, 1)
+    for _ in range(proposals.ndim - 2):
+        spread = spread[:, None]
+    return ordered_sum(proposals[..., None, :] * spread)
+
+
+def class_pairs(classes: int) -> tuple[Indices, Indices]:
+    lower, upper = np.triu_indices(classes, 1)
+    return lower.astype(np.int64), upper.astype(np.int64)
+
+
+def difference_bounds(original: Floats, eps: Floats) -> tuple[Floats, Floats]:
+    """Bounds (B, E, pairs) on logit k less logit j for each class pair, eps (B, E).
+
+    Infinite where there is none.
+    """
+    k, j = class_pairs(original.shape[-1])
+    reach = eps[..., None]
+    p, q = original[:, None, k], original[:, None, j]
+    return -_log_odds(q + reach, p - reach), _log_odds(p + reach, q - reach)
+
+
+def _log_odds(more: Floats, less: Floats) -> Floats:
+    bounded = less > 0
+    odds = np.log(more) - np.log(np.where(bounded, less, 1.0))
+    return np.where(bounded, odds, np.inf)
+
+
+def surface(original: Floats, eps: Floats) -> Floats:
+    """Logit vectors (B, E, points, 3) on the ball of three classes; NaN where it has no such point.
+
+    On a side of the hexagon one class takes all of eps from the two others, or gives it to them.
+    """
+    part = np.arange(SURFACE_STEPS) / SURFACE_STEPS
+    shifts = []
+    for one in range(3):
+        for turn in (1, 2):
+            # Both turns together walk each side from both ends, so no end is left out.
+            side = np.zeros((2, SURFACE_STEPS, 3))
+            side[:, :, one] = 1
+            side[:, :, (one + turn) % 3] = -part
+            side[:, :, (one - turn) % 3] = part - 1
+            side[1] *= -1
+            shifts.append(side.reshape(-1, 3))
+    around = np.unique(np.concatenate(shifts), axis=0)
+    points = original[:, None, None] + eps[..., None, None] * around
+    possible = (points > 0).all(axis=-1, keepdims=True)
+    return np.where(possible, np.log(np.where(possible, points, 1.0)), np.nan)

@@ -1,0 +1,145 @@
+"""Does the bracket hold the truth, and is it narrow where it must be?"""
+
+import numpy as np
+import pytest
+import torch
+
+from assay.exact.bracket import bracket_adversary
+from assay.exact.frontier import TOLERANCE
+from assay.exact.search import published_search, starting_logits
+from assay.measures.chance import document_keys
+from assay.measures.divergence import class_probabilities, jsd, tvd
+from tests.exact.cases import plain_jsd, random_case, simplex_grid
+
+FRONTIER = (0.001, 0.01, 0.05, 0.2, 0.5)
+SHAPES = [(4, 3), (9, 3), (26, 3), (9, 5), (26, 4)]
+
+
+def decoded(weights, terms, bias):
+    """Probabilities for weights (B, P, T), by another route than the package's."""
+    logits = torch.from_numpy(weights) @ torch.from_numpy(terms) + torch.from_numpy(bias)
+    return class_probabilities(logits)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(*shape, ties) for shape in SHAPES for ties in (False, True)],
+    ids=lambda p: f"T{p[0]}-C{p[1]}-{'ties' if p[2] else 'continuous'}",
+)
+def bracketed(request):
+    items, classes, ties = request.param
+    case = random_case(np.random.default_rng(items), 60, items, classes, ties=ties)
+    return case, bracket_adversary(*case, FRONTIER)
+
+
+def test_every_witness_is_feasible_and_scores_what_is_reported(bracketed):
+    (weights, terms, bias, mask), found = bracketed
+    shift = tvd(decoded(found.weights, terms, bias), decoded(weights[:, None], terms, bias)).numpy()
+    assert (shift <= np.array(FRONTIER) + TOLERANCE).all()
+    np.testing.assert_allclose(found.tvd, shift, rtol=0, atol=1e-12)
+    scored = jsd(torch.from_numpy(found.weights), torch.from_numpy(weights)[:, None])
+    np.testing.assert_allclose(found.lower, scored.numpy(), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.weights.sum(-1), 1, rtol=0, atol=1e-9)
+    assert (found.weights >= 0).all()
+    assert (found.weights * ~mask[:, None] == 0).all()
+
+
+def test_the_ends_are_in_order_and_never_fall(bracketed):
+    _, found = bracketed
+    assert (found.lower >= 0).all()
+    assert (found.lower <= found.upper).all()
+    assert (np.diff(found.lower, axis=1) >= 0).all()
+    assert (np.diff(found.upper, axis=1) >= 0).all()
+
+
+def test_a_wide_bound_gives_the_unconstrained_optimum(bracketed):
+    (weights, terms, bias, mask), _ = bracketed
+    found = bracket_adversary(weights, terms, bias, mask, [1.0])
+    lightest = np.where(mask, weights, np.inf).argmin(1)
+    points = np.eye(weights.shape[1])[lightest]
+    best = [plain_jsd(point, w) for point, w in zip(points, weights, strict=True)]
+    np.testing.assert_allclose(found.lower[:, 0], best, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.upper[:, 0], best, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("items", "classes"), [(3, 3), (4, 3), (4, 4)])
+def test_no_point_of_a_fine_grid_is_above(items, classes):
+    rng = np.random.default_rng(items)
+    _, terms, bias, mask = random_case(rng, 80, items, classes, scale=1.0)
+    mask[:], weights = True, rng.dirichlet(np.ones(items), 80)
+    grid = simplex_grid(items, {3: 150, 4: 45}[items])
+    repeated = np.repeat(grid[None], 80, axis=0)
+    shift = tvd(decoded(repeated, terms, bias), decoded(weights[:, None], terms, bias)).numpy()
+    scored = jsd(torch.from_numpy(grid), torch.from_numpy(weights)[:, None]).numpy()
+    eps = np.array([0.01, 0.05, 0.2])
+    best = np.where(shift[:, None] <= eps[:, None], scored[:, None], 0).max(-1)
+    found = bracket_adversary(weights, terms, bias, mask, eps)
+    assert (found.upper >= best - 1e-9).all()
+    assert (found.lower >= best - 0.01).mean() > 0.95  # and the witness is rarely worse
+    assert found.lower.mean() >= best.mean()
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_the_search_stays_below_the_upper_end_and_finds_less(classes):
+    torch.set_num_threads(1)
+    weights, terms, bias, mask = random_case(np.random.default_rng(1), 60, 9, classes)
+    starts = starting_logits(document_keys([str(b) for b in range(60)], 0, "search"), 9)
+    values, offset = torch.from_numpy(terms), torch.from_numpy(bias)
+    searched = published_search(
+        lambda proposals: proposals @ values + offset,
+        torch.from_numpy(weights),
+        torch.from_numpy(mask),
+        [0.01, 0.05],
+        starts,
+    ).jsd.numpy()
+    found = bracket_adversary(weights, terms, bias, mask, [0.01, 0.05])
+    assert (searched <= found.upper + 1e-6).all()
+    assert (searched.mean(0) < found.lower.mean(0)).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("peak", [1.0, 2.0])
+def test_three_classes_and_few_items_are_narrow(scale, peak):
+    rng = np.random.default_rng(3)
+    weights, terms, bias, mask = random_case(rng, 90, 20, 3, peak=peak, scale=scale)
+    keep = mask.sum(1) > 3
+    found = bracket_adversary(weights[keep], terms[keep], bias, mask[keep], [0.01, 0.05])
+    assert (np.median(found.upper - found.lower, axis=0) <= 0.005).all()  # promised: 0.02
+
+
+def test_padding_and_batch_change_nothing():
+    weights, terms, bias, mask = random_case(np.random.default_rng(8), 12, 9, 3)
+    together = bracket_adversary(weights, terms, bias, mask, FRONTIER)
+    noise = np.random.default_rng(1).normal(size=(12, 15, 3))
+    wide = bracket_adversary(
+        np.concatenate([weights, noise[..., 0]], 1),
+        np.concatenate([terms, noise], 1),
+        bias,
+        np.pad(mask, ((0, 0), (0, 15))),
+        FRONTIER,
+    )
+    alone = [
+        bracket_adversary(weights[b : b + 1], terms[b : b + 1], bias, mask[b : b + 1], FRONTIER)
+        for b in range(12)
+    ]
+    for name in ("lower", "upper", "tvd"):
+        expected = getattr(together, name)
+        np.testing.assert_allclose(getattr(wide, name), expected, rtol=0, atol=1e-9)
+        parts = np.concatenate([getattr(one, name) for one in alone])
+        np.testing.assert_allclose(parts, expected, rtol=0, atol=1e-9)
+
+
+def test_one_item_no_item_and_no_document():
+    weights = np.array([[1.0, 0.0], [0.0, 0.0]])
+    mask = np.array([[True, False], [False, False]])
+    found = bracket_adversary(weights, np.ones((2, 2, 3)), np.zeros(3), mask, [0.01, 1.0])
+    assert (found.lower == 0).all()
+    assert (found.upper[0] <= 1e-12).all()
+    empty = bracket_adversary(weights[:0], np.ones((0, 2, 3)), np.zeros(3), mask[:0], [0.01])
+    assert empty.lower.shape == (0, 1)
+    assert empty.weights.shape == (0, 1, 2)
+
+
+def test_two_classes_are_sent_to_the_exact_answer():
+    with pytest.raises(ValueError, match="exact"):
+        bracket_adversary(*random_case(np.random.default_rng(0), 2, 3, 2), [0.01])
