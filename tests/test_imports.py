@@ -20,12 +20,12 @@ FLOW = (
     ("recipes", "exact"),
     ("training", "scores"),
     ("probes",),
-    ("auditing", "summary", "verdict"),
+    ("auditing", "summary", "verdict", "word_vectors"),
     ("results", "settings", "work"),
     ("description",),
     ("runs",),
     ("report", "reproduction"),
-    ("api", "asked", "listing", "spoken", "progress", "bench"),
+    ("api", "asked", "listing", "spoken", "progress", "bench", "reproduce"),
     ("__init__", "cli"),
     ("__main__",),
 )
@@ -40,7 +40,7 @@ DOORS = {
     "captum": "scores/captum.py",
     "transformers": "models/transformer.py",
     "ray": "engines.py",
-    "gensim": "vectors.py",
+    "gensim": "word_vectors.py",
 }
 
 

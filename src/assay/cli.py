@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 
 from assay.asked import check_asked, device_named, option_pairs, probe_names
+from assay.corpora import Corpus
+from assay.description import describe_corpus
 from assay.errors import UserError
 from assay.listing import corpus_rows, probe_rows, show_corpora, show_entries
 from assay.progress import tracker
@@ -142,7 +144,7 @@ def run(
         vectors=None if vectors is None else vectors.name,
         **({} if threads is None else {"threads": threads}),
     )
-    ways = Ways(data, vectors, engine, jobs, tracker(console, quiet))
+    ways = Ways(data, vectors, engine, jobs, tracker(console, quiet), _silent if quiet else _read)
     _run(settings, ways, out, resume)
     page = write_report(out)
     if not quiet:
@@ -158,10 +160,18 @@ def _run(settings: Settings, ways: Ways, out: Path, resume: bool) -> None:
         raise
 
 
-def _tell(out: Path, page: Path) -> None:
-    record = read_json(out / "run.json")
-    for line in (*corpus_lines(record["corpus"]), model_line(record)):
+def _silent(corpus: Corpus) -> None:
+    pass
+
+
+def _read(corpus: Corpus) -> None:
+    """Guesses are said before the long work, while there is still time to stop it."""
+    for line in corpus_lines(describe_corpus(corpus)):
         _say(line)
+
+
+def _tell(out: Path, page: Path) -> None:
+    _say(model_line(read_json(out / "run.json")))
     for line in claim_lines(read_json(out / "verdict.json")):
         typer.echo(line)
     typer.echo(f"Report: {page}")
@@ -235,3 +245,90 @@ def bench(
     if not bench_and_tell(file, long=long, track=tracker(console, quiet=False)):
         _say("assay: a fast route and its plain loop disagree: this is our fault.")
         raise typer.Exit(1)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="TABLE", help="PAPER/TABLE, or PAPER for all of it.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The corpora's files; or $ASSAY_DATA.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the runs are; runs/PAPER.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="For every model; else as declared.", **Whole)
+    ] = None,
+    only: Annotated[str, typer.Option(help="Corpora, joined by commas.")] = "",
+    encoder: Annotated[str, typer.Option(help="Encoders, joined by commas.")] = "",
+    vectors: Annotated[
+        Path | None, typer.Option(help="For the models that are declared with vectors of a file.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option(help="The page; docs/reproduction/PAPER.md.")] = None,
+    engine: Annotated[str, typer.Option(help="serial or processes: models side by side.")] = (
+        "serial"
+    ),
+    jobs: Annotated[int, typer.Option(help="Workers of the processes engine.", **Whole)] = 2,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Only list what is declared.")] = False,
+) -> None:
+    """Make a paper's table again, ours beside the published numbers.
+
+    What is finished is not trained again: stop it when you like, and give the same command.
+
+    Examples:
+      assay reproduce --list
+      assay reproduce jain-wallace/table2 --only sst --encoder average --seeds 1 --data DATA
+      assay reproduce jain-wallace --data DATA --vectors FILE --engine processes
+    """
+    from assay.reproduce import reproduce as make_again
+    from assay.reproduction.cells import Choice, names_in
+    from assay.reproduction.declared import known
+
+    if show or name is None:
+        for table, title in known().items():
+            typer.echo(f"{table}  {title}")
+        return
+    choice = Choice(names_in(only), names_in(encoder), seeds, vectors)
+    ways = Ways(data, None, engine, jobs, tracker(console, quiet))
+    made = make_again(name, choice=choice, ways=ways, out=out, page_file=page,
+                      say=(lambda line: None) if quiet else _say)  # fmt: skip
+    if not quiet:
+        for line in made.lines:
+            typer.echo(line)
+        typer.echo(f"Page: {made.page}")
+    if made.refused or made.failed:
+        _say(f"assay: {made.refused + made.failed} of {len(made.outcomes)} runs are missing; "
+             "the page says why.")  # fmt: skip
+        raise typer.Exit(1 if made.failed else 2)
+
+
+@app.command()
+def vectors(
+    corpus: Annotated[str, typer.Argument(help="A name from 'assay corpora'.")],
+    out: Annotated[Path, typer.Option(help="The file; packed if it ends in .gz.")],
+    data: Annotated[Path | None, typer.Option(help="The corpus's files; or $ASSAY_DATA.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Documents over all splits, drawn by the seed.", **Whole)
+    ] = None,
+    kind: Annotated[str, typer.Option(help="skipgram or cbow.")] = "skipgram",
+    dimension: Annotated[int, typer.Option(help="Numbers per word.", **Whole)] = 300,
+    window: Annotated[int, typer.Option(help="Words to each side.", **Whole)] = 5,
+    negatives: Annotated[int, typer.Option(help="Drawn per word.", **Whole)] = 5,
+    epochs: Annotated[int, typer.Option(help="Passes over the text.", **Whole)] = 5,
+    seed: Annotated[int, typer.Option(help="For all draws.", **Whole)] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Train word vectors on a corpus's training text, for --vectors of other commands.
+
+    Examples:
+      assay vectors imdb --data DATA --out imdb.txt.gz
+      assay vectors yelp --data DATA --kind cbow --dimension 200 --epochs 30 --out yelp.txt
+    """
+    from assay.corpora import load_corpus
+    from assay.word_vectors import Word2Vec, check_asked_vectors, train_vectors
+
+    asked = Word2Vec(kind, dimension, window, negatives, epochs, seed)
+    check_asked_vectors(asked, out)
+    loaded = load_corpus(corpus, data=data, limit=limit, seed=seed)
+    words = train_vectors(loaded, asked, out, tracker(console, quiet))
+    if not quiet:
+        typer.echo(f"Vectors: {out} ({words:,} words)")

@@ -1,0 +1,1 @@
+"""How do our numbers stand beside the published ones?"""

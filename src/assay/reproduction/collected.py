@@ -1,0 +1,71 @@
+"""What do all finished runs of a paper come to, table by table?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.reproduction.cells import RANDOM, Cell, all_cells
+from assay.reproduction.compare import Row, rows_of
+from assay.reproduction.declared import Paper, Part, Table
+from assay.reproduction.finished import Run, complete_runs, runs_of
+from assay.reproduction.published import Numbers
+from assay.reproduction.why import Why
+
+
+@dataclass(frozen=True)
+class Printed:
+    table: Table
+    parts: tuple[tuple[Part, tuple[Row, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Everything the page shows."""
+
+    paper: Paper
+    tables: tuple[Printed, ...]
+    runs: Mapping[Cell, Sequence[Run]]  # every declared model, with its runs by seed
+    not_run: tuple[tuple[str, str], ...]  # models, and why in full
+
+
+def collect(
+    paper: Paper, out: Path, vectors: str | None, published: Numbers, why: Callable[[Cell], Why]
+) -> Collected:
+    """From the runs below `out`; `vectors` names the file asked for, others are found there."""
+    complete = complete_runs(out)
+    files = {run.vectors for run in complete} | {vectors or RANDOM}
+    cells = all_cells(paper, sorted(files - {RANDOM}))
+    runs = {cell: runs_of(cell, paper, complete) for cell in cells}
+    reasons = {cell: why(cell) for cell, found in runs.items() if not found}
+    tables = tuple(_printed(table, runs, published, reasons) for table in paper.tables)
+    return Collected(paper, tables, runs, _grouped(reasons))
+
+
+def _printed(
+    table: Table,
+    runs: Mapping[Cell, Sequence[Run]],
+    published: Numbers,
+    reasons: Mapping[Cell, Why],
+) -> Printed:
+    parts = []
+    for part in table.parts:
+        rows = [
+            row
+            for cell, found in runs.items()
+            for row in rows_of(part, cell, found, published, _short(reasons, cell))
+        ]
+        parts.append((part, tuple(rows)))
+    return Printed(table, tuple(parts))
+
+
+def _short(reasons: Mapping[Cell, Why], cell: Cell) -> str:
+    return reasons[cell].short if cell in reasons else ""
+
+
+def _grouped(reasons: Mapping[Cell, Why]) -> tuple[tuple[str, str], ...]:
+    """Models of one corpus that share a reason share a line."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for cell, why in reasons.items():
+        model = cell.model if cell.vectors == RANDOM else f"{cell.model} with `{cell.vectors}`"
+        lines.setdefault((cell.grid.name, why.whole), []).append(model)
+    return tuple((f"{name} ({', '.join(m)})", whole) for (name, whole), m in lines.items())

@@ -1,0 +1,95 @@
+"""Does the published number lie within what we can tell from our own runs?"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.measures.intervals import Interval, seeds_interval
+from assay.reproduction.cells import Cell
+from assay.reproduction.declared import ALL, Measure, Part
+from assay.reproduction.finished import Run
+from assay.reproduction.published import OVERALL, Numbers, Published
+
+Mark = Literal["inside", "outside", "no interval", "not measured", ""]
+RULE = """\
+A number is **inside** if the published value, as printed and with no allowance for its rounding, \
+lies within our 95 % interval, bounds included; otherwise it is **outside**. Where a model was \
+trained with two seeds or more that interval is Student's t over the seeds; where it was trained \
+once it is the interval over test documents (percentile bootstrap, Wilson for shares), which knows \
+nothing of what another seed would give. Standard deviations have no interval over documents. \
+Published numbers without a word beside them were printed; others are marked (recalled: not \
+verified; digitised: read off a figure)."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One number of ours beside the published one, if there is one."""
+
+    published: Published | None
+    seeds: Interval | None  # mean over the seeds that have the number
+    instances: Interval | None  # of the first seed
+
+    @property
+    def mark(self) -> Mark:
+        if self.published is None:
+            return ""
+        if self.seeds is None:
+            return "not measured"
+        interval = self.seeds if self.seeds.n > 1 else self.instances
+        if interval is None or math.isnan(interval.low):
+            return "no interval"
+        return "inside" if interval.low <= self.published.value <= interval.high else "outside"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model and class; `not_run` says why there are no numbers of ours."""
+
+    cell: Cell
+    name: str  # of the class; `all`
+    seeds: int
+    numbers: tuple[Compared, ...]
+    not_run: str = ""
+
+
+def rows_of(
+    part: Part, cell: Cell, runs: Sequence[Run], published: Numbers, not_run: str
+) -> Iterator[Row]:
+    """A row per class: predicted classes where runs name them, else the published ones."""
+    rows = part.rows or cell.grid.rows
+    for name, group in _classes(part, cell, runs, published, rows):
+        numbers = tuple(
+            _compared(measure, cell, name, runs, _published(part, cell, group, measure, published))
+            for measure in part.measures
+        )
+        yield Row(cell, name, len(runs), numbers, "" if runs else not_run)
+
+
+def _classes(
+    part: Part, cell: Cell, runs: Sequence[Run], published: Numbers, rows: str
+) -> list[tuple[str, str]]:
+    """(the class as we name it, the group under which it was published)."""
+    if rows == ALL:
+        return [(ALL, OVERALL)]
+    if runs:
+        return [(name, str(number)) for number, name in enumerate(runs[0].classes)]
+    groups = published.groups(part.published, cell.grid.name, cell.model)
+    return [(f"class {group}", group) for group in groups] or [("each", OVERALL)]
+
+
+def _published(
+    part: Part, cell: Cell, group: str, measure: Measure, numbers: Numbers
+) -> Published | None:
+    statistic = measure.statistic or cell.grid.score
+    return numbers.find(part.published, cell.grid.name, cell.model, group, statistic)
+
+
+def _compared(
+    measure: Measure, cell: Cell, name: str, runs: Sequence[Run], published: Published | None
+) -> Compared:
+    found = [run.value(measure, name, cell.grid.score) for run in runs]
+    there = [interval for interval in found if interval is not None]
+    if not there:
+        return Compared(published, None, None)
+    return Compared(published, seeds_interval([each.value for each in there]), found[0])

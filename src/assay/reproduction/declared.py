@@ -1,0 +1,134 @@
+"""Which experiments does a paper's table need, and which numbers stand in it?
+
+A paper is declared in `reference/PAPER.toml` (the models to train) and one
+`reference/PAPER-TABLE.toml` per table or figure (what is read from their runs).
+"""
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from assay.errors import UserError, nearest
+
+REFERENCE = Path(str(files("assay") / "reference"))
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a finished run. Without a probe: the model's score on test."""
+
+    heading: str
+    probe: str | None = None
+    quantity: str | None = None
+    statistic: str | None = None
+    group: tuple[str, ...] = ()  # the parts of the summary's group, in any order
+
+
+@dataclass(frozen=True)
+class Part:
+    """One printed table: a row per model and class, a column per measure."""
+
+    title: str
+    published: str  # the `table` under which published.csv holds its numbers
+    measures: tuple[Measure, ...]
+    rows: str | None = None  # "all": one row per model, whatever the corpus says
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    title: str
+    words: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The models that are trained on one corpus."""
+
+    name: str
+    score: str  # the metric of run.json by which its models are judged
+    encoders: tuple[str, ...]
+    attentions: tuple[str, ...]
+    vectors: tuple[str, ...]  # "random", and "file" where one may be given
+    seeds: int
+    limit: int | None = None
+    rows: str = "predicted"  # a row per predicted class, or one for "all"
+    note: str = ""
+    unless_named: str = ""  # why it is not trained unless it is asked for by name
+
+
+@dataclass(frozen=True)
+class Paper:
+    name: str
+    title: str
+    opening: str
+    before: str  # a command that makes what the runs need
+    preset: str
+    probes: tuple[str, ...]
+    vectors: Measure  # by which the kinds of vectors are compared
+    corpora: tuple[Grid, ...]
+    tables: tuple[Table, ...]
+
+    def chosen(self, table: str | None) -> tuple[Table, ...]:
+        """The table of that name, or all."""
+        return tuple(t for t in self.tables if table is None or t.name == table)
+
+
+def known(reference: Path = REFERENCE) -> dict[str, str]:
+    """PAPER/TABLE -> its title, for everything that is declared."""
+    return {
+        f"{paper}/{table}": _toml(reference / f"{paper}-{table}.toml")["title"]
+        for paper in _papers(reference)
+        for table in _tables(reference, paper)
+    }
+
+
+def read_paper(name: str, reference: Path = REFERENCE) -> tuple[Paper, tuple[Table, ...]]:
+    """The paper, and the tables meant: `PAPER/TABLE` is one of them, `PAPER` is all."""
+    paper, _, table = name.partition("/")
+    names = known(reference)
+    if name not in names and name not in _papers(reference):
+        raise UserError(f"there is nothing to reproduce called '{name}': {nearest(name, names)}.")
+    tables = tuple(
+        _table(reference / f"{paper}-{each}.toml", each) for each in _tables(reference, paper)
+    )
+    declared = _toml(reference / f"{paper}.toml")
+    declared["vectors"] = _measure(declared["vectors"])
+    declared["corpora"] = tuple(Grid(**_frozen(grid)) for grid in declared["corpora"])
+    whole = Paper(name=paper, tables=tables, **_frozen(declared))
+    return whole, whole.chosen(table or None)
+
+
+def _papers(reference: Path) -> list[str]:
+    """Those whose tables stand beside them: `a.toml` is a paper if there is an `a-b.toml`."""
+    stems = sorted(path.stem for path in reference.glob("*.toml"))
+    return [stem for stem in stems if any(other.startswith(f"{stem}-") for other in stems)]
+
+
+def _tables(reference: Path, paper: str) -> list[str]:
+    return sorted(path.stem.removeprefix(f"{paper}-") for path in reference.glob(f"{paper}-*.toml"))
+
+
+def _table(path: Path, name: str) -> Table:
+    declared = _toml(path)
+    parts = tuple(
+        Part(**{**part, "measures": tuple(map(_measure, part["measures"]))})
+        for part in declared["parts"]
+    )
+    return Table(name, declared["title"], declared["words"], parts)
+
+
+def _measure(declared: dict[str, Any]) -> Measure:
+    return Measure(**_frozen(declared))
+
+
+def _frozen(declared: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in declared.items()}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))

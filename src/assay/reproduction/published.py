@@ -1,0 +1,50 @@
+"""Which number was published, and how far is it to be trusted?"""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+PRINTED = "printed"  # every other word of the column `trust` is shown beside the number
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Published:
+    text: str  # as printed: its places say how it was rounded
+    trust: str
+
+    @property
+    def value(self) -> float:
+        return float(self.text)
+
+    def __str__(self) -> str:
+        return self.text if self.trust == PRINTED else f"{self.text} ({self.trust})"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The published numbers of one paper."""
+
+    held: dict[tuple[str, str, str, str, str], Published]
+
+    def find(
+        self, table: str, corpus: str, setting: str, group: str, statistic: str
+    ) -> Published | None:
+        return self.held.get((table, corpus, setting, group, statistic))
+
+    def groups(self, table: str, corpus: str, setting: str) -> list[str]:
+        """The classes, or `overall`, for which something was published of this model."""
+        place = (table, corpus, setting)
+        return list(dict.fromkeys(key[3] for key in self.held if key[:3] == place))
+
+
+def read_numbers(reference: Path, paper: str) -> Numbers:
+    with (reference / "published.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["paper"] == paper]
+    return Numbers(
+        {
+            (row["table"], row["corpus"], row["setting"], row["group"], row["statistic"]):
+            Published(row["value"], row["trust"])
+            for row in rows
+        }
+    )  # fmt: skip

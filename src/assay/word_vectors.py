@@ -1,0 +1,105 @@
+"""Which words stand in the same company in this corpus's training text?
+
+Trains word2vec by gensim, the one place where it is imported. One worker and a hash of our own,
+so that the same text and seed give the same file on every start of Python.
+"""
+
+import gzip
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.corpora.corpus import Corpus
+from assay.errors import UserError
+from assay.store import write_file
+from assay.text import SPECIALS
+from assay.training import Track, untracked
+
+KINDS = ("skipgram", "cbow")
+FIRST_RATE, LAST_RATE = 0.025, 0.0001  # word2vec's own
+UNSTAMPED = 0  # gzip would else write the time into the file
+
+
+@dataclass(frozen=True)
+class Word2Vec:
+    """How the vectors are trained."""
+
+    kind: str = "skipgram"
+    dimension: int = 300
+    window: int = 5
+    negatives: int = 5
+    epochs: int = 5
+    seed: int = 0
+
+
+def check_asked_vectors(asked: Word2Vec, file: Path) -> None:
+    """Raise one error that names every fault, before a corpus is read."""
+    faults = []
+    if file.is_dir():
+        faults.append(f"--out {file} is a folder: pass a file.")
+    if asked.kind not in KINDS:
+        faults.append(f"--kind '{asked.kind}' is unknown: pass {' or '.join(KINDS)}.")
+    lowest = {"dimension": 1, "window": 1, "negatives": 1, "epochs": 1, "seed": 0}
+    for name, least in lowest.items():
+        given = getattr(asked, name)
+        if given < least:
+            faults.append(f"--{name} {given} is too low: pass a whole number from {least} up.")
+    if faults:
+        raise UserError("\n       ".join(faults))
+
+
+def train_vectors(corpus: Corpus, asked: Word2Vec, file: Path, track: Track = untracked) -> int:
+    """Write a vector per word of the corpus's train text; returns how many. Test stays unseen."""
+    check_asked_vectors(asked, file)
+    model = _gensim(asked)
+    known = set(corpus.vocabulary.words) - set(SPECIALS)
+    texts = [
+        [token for token in text if token in known]
+        for document in corpus.train
+        for text in (document.tokens, document.query)
+    ]
+    model.build_vocab(texts)
+    rates = np.linspace(FIRST_RATE, LAST_RATE, asked.epochs + 1)
+    # Epoch by epoch, so that it can be watched; the rate falls as it would in one call.
+    for epoch in track(range(asked.epochs), "word vectors", asked.epochs):
+        model.train(texts, total_examples=len(texts), epochs=1,
+                    start_alpha=rates[epoch], end_alpha=rates[epoch + 1])  # fmt: skip
+    words: list[str] = model.wv.index_to_key
+    write_file(file, lambda path: path.write_bytes(_packed(file, words, model.wv.vectors)))
+    return len(words)
+
+
+def _gensim(asked: Word2Vec) -> Any:
+    try:
+        from gensim.models import Word2Vec as Gensim
+    except ImportError as missing:
+        raise UserError(
+            "word vectors are trained by gensim, which is not installed: "
+            "pip install 'attn-assay[vectors]'"
+        ) from missing
+    return Gensim(
+        vector_size=asked.dimension,
+        window=asked.window,
+        negative=asked.negatives,
+        sg=int(asked.kind == "skipgram"),
+        seed=asked.seed,
+        min_count=1,  # rare words are already left out, by the corpus's own rule
+        workers=1,  # more would race for the weights
+        hashfxn=_stable_hash,
+    )
+
+
+def _stable_hash(text: str) -> int:
+    """Python's own hash differs from start to start."""
+    return zlib.crc32(text.encode())
+
+
+def _packed(file: Path, words: list[str], vectors: np.ndarray) -> bytes:
+    """word2vec text: a line of counts, then a word and its numbers per line."""
+    lines = [f"{len(words)} {vectors.shape[1]}"]
+    lines += [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, vectors, strict=True)]
+    data = ("\n".join(lines) + "\n").encode()
+    return gzip.compress(data, mtime=UNSTAMPED) if file.suffix == ".gz" else data
