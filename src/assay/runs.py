@@ -38,6 +38,7 @@ def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool
     with clock("corpus"):
         corpus = load_corpus(settings.corpus, data=ways.data, limit=settings.limit,
                              seed=settings.seed, options=settings.options)  # fmt: skip
+    ways.tell(corpus)
     task = training_of(settings, corpus, ways.vectors)
     claim_directory(out, settings)
     with clock("training"):

@@ -2,11 +2,12 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.corpora.corpus import Corpus
 from assay.probes import PROBES
 from assay.training import Track, untracked
 
@@ -40,6 +41,7 @@ class Ways:
     engine: str = "serial"
     workers: int = 1
     track: Track = untracked
+    tell: Callable[[Corpus], object] = lambda corpus: None  # called once the corpus is read
 
 
 class Clock:

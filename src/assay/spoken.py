@@ -29,10 +29,11 @@ def model_line(record: Mapping[str, Any]) -> str:
 
 
 def claim_lines(verdict: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """One line per measured claim; the rest are counted."""
+    """A measured claim and its reason; the rest are counted."""
     measured = [claim for claim in verdict if claim["finding"] not in _UNMEASURED]
     for claim in measured:
         yield f"{claim['finding']:<13} {_effect(claim):<21} {claim['says']}"
+        yield f"  {claim['why']}"
     unmeasured = len(verdict) - len(measured)
     if unmeasured:
         yield f"{unmeasured} of {len(verdict)} claims were not measured by this run."

@@ -22,6 +22,7 @@ from assay.errors import UserError
 from assay.version import VERSION
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_UNWRITABLE = (PermissionError, NotADirectoryError, FileExistsError, FileNotFoundError)
 _TEMPORARY = ".writing-"
 
 
@@ -109,7 +110,7 @@ def _disk(path: Path) -> Iterator[None]:
                 f"the disk is full: could not write {path}. Free some space and run the same "
                 "command with --resume; everything measured so far is kept."
             ) from error
-        if isinstance(error, PermissionError | NotADirectoryError | FileExistsError):
+        if isinstance(error, _UNWRITABLE):
             raise UserError(
                 f"cannot write {path} ({error.strerror}): pass an --out that you may write to"
             ) from error

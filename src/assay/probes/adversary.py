@@ -1,0 +1,103 @@
+"""How different could the weights be while the prediction stays the same?
+
+Jain & Wallace 2019, section 4.2.2: among all weights that move the prediction by at most eps
+(TVD), those furthest from the model's own (JSD, at most ln 2 = 0.693). A large value means that
+the heat map is one of many that fit the prediction. The paper searched by gradient steps; where
+the logits are affine in the weights the optimum is exact for two classes and lies in a
+certified bracket for more. Other models take the published search, its candidates made feasible,
+so that every reported value can be reached.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.evidence import rows
+from assay.exact.adversary import exact_adversary
+from assay.exact.bracket import bracket_adversary
+from assay.exact.search import PAIR_SEARCH, published_search, starting_logits
+from assay.measures.chance import document_keys
+from assay.models.view import View
+from assay.probes.permutation import WEIGHT_BINS
+from assay.probes.probe import Outcome, Probe, Quantity, Scores
+
+EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # the frontier; the paper's are .01 and .05
+SHOWN = 0.01  # whose weights are kept for the heat maps
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Per document and eps (B, E) the furthest weights that were found, and how far they are."""
+
+    method: str
+    jsd: np.ndarray
+    tvd: np.ndarray
+    shown: np.ndarray  # (B, T) at SHOWN
+    upper: np.ndarray | None = None
+
+
+def measure(view: View, scores: Scores) -> Outcome:
+    found = rivals(view, scores["attention"])
+    frames = [rows(view.batch.ids, "max_attention", scores["attention"].max(1))]
+    for column, eps in enumerate(EPS):
+        quantities = {
+            "max_jsd": found.jsd,
+            "adversary_tvd": found.tvd,
+            "max_jsd_upper": found.upper,
+        }
+        frames += [
+            rows(view.batch.ids, name, values[:, column], group=f"eps={eps:g}", method=found.method)
+            for name, values in quantities.items()
+            if values is not None
+        ]
+    return Outcome(frames, {"adversary": found.shown})
+
+
+def rivals(view: View, weights: np.ndarray) -> Rivals:
+    """By the best route the model allows."""
+    shown = EPS.index(SHOWN)
+    if view.affine is None:
+        found = _search(view, torch.from_numpy(weights))
+        return Rivals("search", found[0], found[1], found[2][:, shown])
+    items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
+    if items.shape[-1] <= 2:
+        exact = exact_adversary(weights, items, bias, view.mask, EPS)
+        return Rivals("exact", exact.jsd, exact.tvd, exact.weights(weights)[:, shown])
+    bracket = bracket_adversary(weights, items, bias, view.mask, EPS)
+    kept = bracket.weights[:, shown]
+    return Rivals("bracket", bracket.lower, bracket.tvd, kept, bracket.upper)
+
+
+def _search(view: View, weights: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def decode(proposals: Tensor) -> Tensor:
+        return view.model.decode(view.states, proposals)
+
+    keys = document_keys(view.batch.ids, view.seed, "adversary")
+    starts = starting_logits(keys, weights.shape[1])
+    found = published_search(
+        decode, view.weights, view.batch.mask, EPS, starts, settings=PAIR_SEARCH
+    )
+    return found.jsd.cpu().numpy(), found.tvd.cpu().numpy(), found.weights.cpu().numpy()
+
+
+PROBE = Probe(
+    name="adversary",
+    question="How different could the weights be while the prediction stays the same?",
+    null="Weights as far from the model's own as weights can be give the same prediction.",
+    paper="Jain & Wallace 2019, section 4.2.2, figures 1, 7 and 8",
+    needs="model",
+    scores=("attention",),
+    quantities=(
+        Quantity("max_jsd", "largest JSD to the model's weights with the prediction within eps",
+                 ("mean", "median"), unit="JSD, nats", direction="lower is more faithful",
+                 binned_by="max_attention", edges=WEIGHT_BINS),
+        Quantity("max_jsd_upper", "what no weights can exceed, where only a bracket is known",
+                 ("mean",), unit="JSD, nats"),
+        Quantity("adversary_tvd", "how far those weights move the prediction", ("mean",),
+                 unit="TVD"),
+        Quantity("max_attention", "the document's largest weight", ("mean",), unit="weight"),
+    ),
+    measure=measure,
+)  # fmt: skip
