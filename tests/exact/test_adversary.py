@@ -121,6 +121,18 @@ def test_batches_and_padding_change_no_bit(case):
         assert np.array_equal(getattr(wide, name), getattr(together, name))
 
 
+def test_padding_between_items_is_never_used(case):
+    weights, terms, bias, mask = case
+    spread = np.zeros((600, 12)), np.full((600, 12, 1), np.nan), np.zeros((600, 12), dtype=bool)
+    for part, whole in zip(spread, (weights, terms, mask), strict=True):
+        part[:, 1::2] = whole
+    apart = exact_adversary(spread[0], spread[1], bias, spread[2], FRONTIER)
+    together = exact_adversary(*case, FRONTIER)
+    assert np.array_equal(apart.jsd, together.jsd)
+    assert np.array_equal(apart.first, 2 * together.first + 1)
+    assert np.array_equal(apart.second, 2 * together.second + 1)
+
+
 def test_a_softmax_over_two_classes_is_the_sigmoid_of_the_difference(case):
     weights, terms, bias, mask = case
     other = np.round(np.random.default_rng(3).normal(size=terms.shape))

@@ -28,7 +28,7 @@ def decoded(weights, terms, bias):
 )
 def bracketed(request):
     items, classes, ties = request.param
-    case = random_case(np.random.default_rng(items), 60, items, classes, ties=ties)
+    case = random_case(np.random.default_rng(items), 40, items, classes, ties=ties)
     return case, bracket_adversary(*case, FRONTIER)
 
 

@@ -40,7 +40,7 @@ def search(case, eps=EPS, **options):
 @pytest.fixture(scope="module", params=[False, True], ids=["continuous", "ties"])
 def searched(request):
     torch.set_num_threads(1)
-    case = random_case(np.random.default_rng(11), 250, 8, ties=request.param)
+    case = random_case(np.random.default_rng(11), 150, 8, ties=request.param)
     return case, search(case)
 
 
@@ -119,7 +119,7 @@ def test_one_candidate_without_steps_is_its_start_drawn_back():
     case = random_case(np.random.default_rng(4), 30, 6)
     weights, terms, bias, mask = case
     starts = keyed_starts(30, 6, 1)
-    settings = SearchSettings(candidates=1, steps=0)
+    settings = SearchSettings(steps=0)
     tensors = torch.from_numpy(weights), torch.from_numpy(mask)
     decode = affine(terms, bias)
     found = published_search(decode, *tensors, [1.0, 0.01], starts, settings=settings)

@@ -24,7 +24,7 @@ from assay.exact.frontier import (
     ordered_sum,
 )
 from assay.exact.overlap import divergence, overlap
-from assay.exact.slab import least_overlap
+from assay.exact.slab import least_overlap, log_odds
 
 CELL_BYTES = 160  # per document, bound and item: the flat lists of `pairs`, both sides
 
@@ -100,13 +100,8 @@ def _solve(weights: Floats, values: Floats, logit: Floats, mask: Flags, eps: Flo
 def _slab(logit: Floats, eps: Floats) -> tuple[Floats, Floats]:
     """Bounds (B, E) on the logit; infinite where the bound on the probability leaves (0, 1)."""
     likely, unlikely = expit(logit)[:, None], expit(-logit)[:, None]
-    return -_log_odds(unlikely + eps, likely - eps), _log_odds(likely + eps, unlikely - eps)
-
-
-def _log_odds(more: Floats, less: Floats) -> Floats:
-    bounded = less > TOLERANCE
-    odds = np.log(more) - np.log(np.where(bounded, less, 1.0))
-    return np.where(bounded, odds, np.inf)
+    low = -log_odds(unlikely + eps, likely - eps, TOLERANCE)
+    return low, log_odds(likely + eps, unlikely - eps, TOLERANCE)
 
 
 def _rescored(weights: Floats, first: Indices, second: Indices, share: Floats) -> Floats:

@@ -8,6 +8,7 @@ from within (points of its surface).
 import numpy as np
 
 from assay.exact.frontier import Floats, Indices, ordered_sum
+from assay.exact.slab import log_odds
 
 SURFACE_STEPS = 4  # points on each side of the three-class ball, which is a hexagon
 
@@ -45,13 +46,7 @@ def difference_bounds(original: Floats, eps: Floats) -> tuple[Floats, Floats]:
     k, j = class_pairs(original.shape[-1])
     reach = eps[..., None]
     p, q = original[:, None, k], original[:, None, j]
-    return -_log_odds(q + reach, p - reach), _log_odds(p + reach, q - reach)
-
-
-def _log_odds(more: Floats, less: Floats) -> Floats:
-    bounded = less > 0
-    odds = np.log(more) - np.log(np.where(bounded, less, 1.0))
-    return np.where(bounded, odds, np.inf)
+    return -log_odds(q + reach, p - reach, 0.0), log_odds(p + reach, q - reach, 0.0)
 
 
 def surface(original: Floats, eps: Floats) -> Floats:

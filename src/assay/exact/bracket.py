@@ -76,11 +76,10 @@ def _bracket(documents: Documents, eps: Floats) -> Bracket:
 
 def _upper(documents: Documents, optima: list[Mixes]) -> Floats:
     upper = slab_bound(documents, optima)
-    if documents.values.shape[-1] == PLANAR_CLASSES:
-        short = np.flatnonzero(documents.mask.sum(axis=1) <= FEW_ITEMS)
-        if len(short):
-            tight = polygon_bound(_packed(documents.rows(short)))
-            upper[short] = np.minimum(upper[short], tight)
+    short = np.flatnonzero(documents.mask.sum(axis=1) <= FEW_ITEMS)
+    if len(short):
+        tight = polygon_bound(_packed(documents.rows(short)))
+        upper[short] = np.minimum(upper[short], tight)
     return upper
 
 

@@ -46,6 +46,16 @@ class Documents:
             self.eps,
         )
 
+    def classes(self, chosen: Indices) -> "Documents":
+        """Only the chosen classes (B, n); their probabilities need not sum to one then."""
+        return Documents(
+            self.weights,
+            np.take_along_axis(self.values, chosen[:, None], axis=2),
+            self.mask,
+            np.take_along_axis(self.original, chosen, axis=1),
+            self.eps,
+        )
+
     def _map(self, change: Callable[[AnyArray], AnyArray]) -> "Documents":
         parts = (self.weights, self.values, self.mask, self.original, self.eps)
         return Documents(*(change(part) for part in parts))

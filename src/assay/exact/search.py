@@ -21,6 +21,7 @@ from assay.measures.divergence import class_probabilities, jsd, tvd
 
 Decode = Callable[[Tensor], Tensor]  # weights (B, P, T) to logits (B, P, C), differentiable
 
+CANDIDATES = 5  # per document
 START_SPREAD = 3.0  # starting logits are normal with this deviation about the uniform weights
 HALVINGS = 30  # of the line to the original: to a billionth of its length
 
@@ -29,7 +30,6 @@ HALVINGS = 30  # of the line to the original: to a billionth of its length
 class SearchSettings:
     """As published for classifiers: 500 on the change of the prediction beyond 0.01."""
 
-    candidates: int = 5
     steps: int = 500
     learning_rate: float = 0.01
     penalty: float = 500.0  # on the TVD
@@ -50,7 +50,7 @@ class Found:
     weights: Tensor  # (B, E, T)
 
 
-def starting_logits(keys: Keys, items: int, candidates: int = 5) -> Tensor:
+def starting_logits(keys: Keys, items: int, candidates: int = CANDIDATES) -> Tensor:
     """(B, candidates, T): a document's numbers are its own, whoever shares its batch."""
     return START_SPREAD * torch.from_numpy(ndtri(uniform(keys, candidates, items) + UNIT / 2))
 

@@ -11,6 +11,13 @@ from assay.exact.overlap import overlap
 from assay.exact.pairs import Mixes, cheapest_pairs
 
 
+def log_odds(more: Floats, less: Floats, nothing: float) -> Floats:
+    """A bound on a logit from two probabilities; none (infinity) where `less` is nothing."""
+    bounded = less > nothing
+    odds = np.log(more) - np.log(np.where(bounded, less, 1.0))
+    return np.where(bounded, odds, np.inf)
+
+
 def least_overlap(
     weights: Floats, values: Floats, mask: Flags, low: Floats, high: Floats, inside: Flags
 ) -> Mixes:

@@ -1,9 +1,11 @@
 """Beyond which divergence can no weights go while a several-class prediction stays within eps?
 
 Any set that holds all feasible weights bounds them. A slab on the difference of two classes' logits
-does, and is solved exactly; the least over class pairs is reported. For three classes and few
-items all slabs together are a polygon in the plane, whose vertices can be listed: tighter still.
+does, and is solved exactly; the least over class pairs is reported. The three slabs of three
+classes are a polygon in the plane; with few items all its vertices can be listed: tighter still.
 """
+
+from itertools import combinations
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from assay.exact.pairs import Mixes
 from assay.exact.planar import PLANAR_CLASSES, cheapest_triples
 from assay.exact.slab import least_overlap
 
+LIKELIEST = 4  # classes whose triples are looked at
 BOUND_SLACK = 1e-9  # on a logit difference: what rounding puts just outside must stay listed
 
 
@@ -38,7 +41,20 @@ def slab_bound(documents: Documents, optima: list[Mixes]) -> Floats:
 
 
 def polygon_bound(documents: Documents) -> Floats:
-    """(B, E) for three classes: the best vertex of the simplex cut by all three slabs."""
+    """(B, E): the least of the polygons' optima among the likeliest classes.
+
+    Only three classes at a time are looked at. An unlikely class is hardly bounded, for it has
+    little to lose, so the likeliest make the tightest polygons.
+    """
+    likeliest = np.argsort(-documents.original, axis=1, kind="stable")[:, :LIKELIEST]
+    choices = combinations(range(likeliest.shape[1]), PLANAR_CLASSES)
+    optima = [_polygon_optimum(documents.classes(likeliest[:, list(c)])) for c in choices]
+    least: Floats = np.min(optima, axis=0)
+    return least
+
+
+def _polygon_optimum(documents: Documents) -> Floats:
+    """For three classes: the best vertex of the simplex cut by all three slabs."""
     weights, mask = documents.weights, documents.mask
     low, high = difference_bounds(documents.original, documents.eps + TOLERANCE)
     k, j = class_pairs(PLANAR_CLASSES)
@@ -90,7 +106,7 @@ def _on_edges(
 
 
 def _corners(low: Floats, high: Floats) -> Floats:
-    """Where two sides meet inside the third slab: (B, E, 12, 2), NaN elsewhere.
+    """Where two sides meet inside the third slab: (B, E, corners, 2), NaN for none.
 
     The plane's axes are the first two differences, x = z0 - z1 and y = z0 - z2; the third is y - x.
     """
@@ -104,4 +120,10 @@ def _corners(low: Floats, high: Floats) -> Floats:
         third = corners[..., 1:] - corners[..., :1]
         valid = _inside(np.concatenate([corners, third], -1), low[:, :, None], high[:, :, None])
     valid &= np.isfinite(corners).all(axis=-1)
-    return np.where(valid[..., None], corners, np.nan)
+    return _packed(np.where(valid[..., None], corners, np.nan), valid)
+
+
+def _packed(corners: Floats, valid: Flags) -> Floats:
+    """Valid ones first, and no more places than the fullest polygon needs: six, as a rule."""
+    order = np.argsort(~valid, axis=-1, kind="stable")[..., : valid.sum(axis=-1).max(initial=1)]
+    return np.take_along_axis(corners, order[..., None], axis=2)
