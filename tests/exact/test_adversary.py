@@ -75,7 +75,7 @@ def test_no_point_of_a_fine_grid_is_better(items):
     rng = np.random.default_rng(items)
     weights, terms, bias, mask = (a[:60] for a in random_case(rng, 60, items))
     mask[:], weights = True, rng.dirichlet(np.ones(items), 60)
-    grid = simplex_grid(items, {2: 2000, 3: 120, 4: 40}[items])
+    grid = simplex_grid(items, {2: 2000, 3: 100, 4: 30}[items])
     moved = np.abs(
         expit(bias[0] + terms[..., 0] @ grid.T) - prediction(weights, terms, bias)[:, None]
     )

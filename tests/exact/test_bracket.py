@@ -67,7 +67,7 @@ def test_no_point_of_a_fine_grid_is_above(items, classes):
     rng = np.random.default_rng(items)
     _, terms, bias, mask = random_case(rng, 80, items, classes, scale=1.0)
     mask[:], weights = True, rng.dirichlet(np.ones(items), 80)
-    grid = simplex_grid(items, {3: 150, 4: 45}[items])
+    grid = simplex_grid(items, {3: 100, 4: 30}[items])
     repeated = np.repeat(grid[None], 80, axis=0)
     shift = tvd(decoded(repeated, terms, bias), decoded(weights[:, None], terms, bias)).numpy()
     scored = jsd(torch.from_numpy(grid), torch.from_numpy(weights)[:, None]).numpy()
@@ -82,8 +82,8 @@ def test_no_point_of_a_fine_grid_is_above(items, classes):
 @pytest.mark.parametrize("classes", [3, 5])
 def test_the_search_stays_below_the_upper_end_and_finds_less(classes):
     torch.set_num_threads(1)
-    weights, terms, bias, mask = random_case(np.random.default_rng(1), 60, 9, classes)
-    starts = starting_logits(document_keys([str(b) for b in range(60)], 0, "search"), 9)
+    weights, terms, bias, mask = random_case(np.random.default_rng(1), 40, 9, classes)
+    starts = starting_logits(document_keys([str(b) for b in range(40)], 0, "search"), 9)
     values, offset = torch.from_numpy(terms), torch.from_numpy(bias)
     searched = published_search(
         lambda proposals: proposals @ values + offset,
@@ -105,6 +105,25 @@ def test_three_classes_and_few_items_are_narrow(scale, peak):
     keep = mask.sum(1) > 3
     found = bracket_adversary(weights[keep], terms[keep], bias, mask[keep], [0.01, 0.05])
     assert (np.median(found.upper - found.lower, axis=0) <= 0.005).all()  # promised: 0.02
+
+
+@pytest.mark.parametrize("classes", [3, 5, 10])
+def test_two_items_are_a_line_and_solved_as_one(classes):
+    rng = np.random.default_rng(classes)
+    terms, bias = rng.normal(size=(50, 6, classes)) * 2, rng.normal(size=classes)
+    weights, mask = np.zeros((50, 6)), np.zeros((50, 6), dtype=bool)
+    weights[:, [1, 4]], mask[:, [1, 4]] = rng.dirichlet(np.ones(2), 50), True
+    line = np.zeros((50, 5001, 6))
+    line[..., 4] = np.linspace(0, 1, 5001)
+    line[..., 1] = 1 - line[..., 4]
+    shift = tvd(decoded(line, terms, bias), decoded(weights[:, None], terms, bias)).numpy()
+    scored = jsd(torch.from_numpy(line), torch.from_numpy(weights)[:, None]).numpy()
+    found = bracket_adversary(weights, terms, bias, mask, [0.01, 0.1])
+    for e, eps in enumerate((0.01, 0.1)):
+        best = np.where(shift <= eps, scored, 0).max(-1)
+        assert (found.lower[:, e] >= best - 1e-12).all()
+        assert (found.lower[:, e] <= best + 0.005).all()
+        assert (found.upper[:, e] >= best - 1e-9).all()
 
 
 def test_padding_and_batch_change_nothing():

@@ -64,17 +64,15 @@ def test_every_witness_is_feasible_and_scores_what_is_reported(searched):
 
 def test_a_document_alone_is_found_the_same(searched):
     (weights, terms, bias, mask), found = searched
-    for b in (0, 3):
-        row = slice(b, b + 1)
-        starts = keyed_starts(*weights.shape)[row]
-        alone = published_search(
-            affine(terms[row], bias),
-            torch.from_numpy(weights[row]),
-            torch.from_numpy(mask[row]),
-            EPS,
-            starts,
-        )
-        torch.testing.assert_close(alone.jsd, found.jsd[row], rtol=0, atol=1e-6)
+    row = slice(3, 4)
+    alone = published_search(
+        affine(terms[row], bias),
+        torch.from_numpy(weights[row]),
+        torch.from_numpy(mask[row]),
+        EPS,
+        keyed_starts(*weights.shape)[row],
+    )
+    torch.testing.assert_close(alone.jsd, found.jsd[row], rtol=0, atol=1e-6)
 
 
 def test_a_head_that_is_not_affine_and_single_precision():

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.exact.ball import moved
 from assay.exact.documents import Documents
-from assay.exact.fibre import LEAST_GAIN, RESIDUAL, constraints, reach
+from assay.exact.fibre import LEAST_GAIN, RESIDUAL, basis_table, constraints, reach
 from assay.exact.frontier import TOLERANCE, Floats
 from assay.exact.overlap import overlap
 
@@ -24,7 +24,7 @@ def cornered(proposals: Floats, documents: Documents) -> Floats:
     basis = np.argsort(-proposals, axis=1, kind="stable")[:, :size]
     old = np.take_along_axis(proposals, basis, axis=1)
     original = np.take_along_axis(documents.weights, basis, axis=1)
-    square = constraints(np.take_along_axis(documents.values, basis[..., None], axis=1))
+    square = basis_table(documents, basis)
     here = old[:, None] @ square
     wanted = constraints(np.log(_corner_probabilities(documents))) - here  # (N, corners, C)
     change = wanted @ np.linalg.pinv(square)

@@ -24,14 +24,12 @@ def gathered(proposals: Floats, weights: Floats, values: Floats) -> Floats:
     order = np.argsort(-proposals, axis=1, kind="stable")
     steps = int((proposals > 0).sum(axis=1).max(initial=0))
     result = proposals.copy()
-    rows = np.arange(len(result))[:, None]
     slots = order[:, : size + 1].copy()
     for step in range(size, steps):
         slots[:, -1] = order[:, step]
         emptied = _to_an_end(result, weights, values, slots)
-        # The emptied item makes room; a document with nothing left to gather empties nothing new.
-        last = slots[:, -1].copy()
-        slots[rows[:, 0], emptied] = last
+        # The last slot's item moves to the emptied one, so that the last is free for the next.
+        slots[np.arange(len(slots)), emptied] = order[:, step]
     return result
 
 
@@ -41,10 +39,8 @@ def _to_an_end(result: Floats, weights: Floats, values: Floats, slots: Indices) 
     held, original = result[rows, slots], weights[rows, slots]
     direction = _null_direction(constraints(values[rows, slots]))
     forward, backward = (held + reach(held, d)[:, None] * d for d in (direction, -direction))
-    keep = overlap(np.maximum(forward, 0), original).sum(-1) <= overlap(
-        np.maximum(backward, 0), original
-    ).sum(-1)
-    ended = np.where(keep[:, None], forward, backward)
+    costs = [overlap(np.maximum(end, 0), original).sum(axis=-1) for end in (forward, backward)]
+    ended = np.where((costs[0] <= costs[1])[:, None], forward, backward)
     idle = held[:, -1] == 0
     ended = np.where(idle[:, None], held, ended)
     emptied: Indices = np.where(idle, slots.shape[1] - 1, ended.argmin(axis=1))
@@ -59,9 +55,9 @@ def constraints(values: Floats) -> Floats:
     return np.concatenate([ones, values[..., 1:] - values[..., :1]], axis=-1)
 
 
-def _null_direction(constraints: Floats) -> Floats:
+def _null_direction(table: Floats) -> Floats:
     """A change of C + 1 weights that moves neither their sum nor the output."""
-    directions: Floats = np.linalg.qr(constraints, mode="complete").Q[..., -1]
+    directions: Floats = np.linalg.qr(table, mode="complete").Q[..., -1]
     return directions
 
 
@@ -93,7 +89,7 @@ def _best_swap(held: Floats, documents: Documents) -> tuple[Floats, Floats]:
     weights = documents.weights
     rows = np.arange(len(held))
     basis = np.argsort(-held, axis=1, kind="stable")[:, : documents.values.shape[-1]]
-    change, kept = _replacements(documents.values, basis)
+    change, kept = _replacements(documents, basis)
     old, original = np.take_along_axis(held, basis, 1), np.take_along_axis(weights, basis, 1)
     step = reach(old[:, None], change)
     new = np.maximum(old[:, None] + step[..., None] * change, 0)  # (N, T, C)
@@ -109,10 +105,16 @@ def _best_swap(held: Floats, documents: Documents) -> tuple[Floats, Floats]:
     return moved, overlap(old, original).sum(axis=-1) - cost[rows, item]
 
 
-def _replacements(values: Floats, basis: Indices) -> tuple[Floats, Flags]:
+def basis_table(documents: Documents, basis: Indices) -> Floats:
+    """The constraints of the basis (N, C, C); padding has none of its own and carries nothing."""
+    chosen = documents.items(basis)
+    return constraints(chosen.values) * chosen.mask[..., None]
+
+
+def _replacements(documents: Documents, basis: Indices) -> tuple[Floats, Flags]:
     """What the basis must give (N, T, C) for a unit of each item, and where it can at all."""
-    columns = constraints(values)
-    square = np.take_along_axis(columns, basis[..., None], axis=1)
+    columns = constraints(documents.values)
+    square = basis_table(documents, basis)
     change = -columns @ np.linalg.pinv(square)
     kept = np.abs(change @ square + columns).max(axis=-1) <= RESIDUAL
     return change, kept
