@@ -4,19 +4,22 @@ A pure function from a model and documents to two tables. It knows nothing of fi
 training, so that a document's rows are the same whoever runs it and in whichever company.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+import torch
 
 from assay.batches import EncodedSplit, evaluation_batches
 from assay.corpora.corpus import Document
 from assay.evidence import empty, sign
 from assay.models.protocol import Model
 from assay.models.view import View
-from assay.probes import PROBES
-from assay.scores import SCORES, NotApplicable
+from assay.probes import PROBES, Probe
+from assay.scores import SCORES, AuditView, NotApplicable, Score
+from assay.scores.copies import copies
+from assay.scores.sampling import Whole
 from assay.text import Vocabulary
 
 AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
@@ -40,17 +43,24 @@ def audit_documents(
     seed: int,
     model_seed: int,
     device: str = "cpu",
+    whole: Whole | None = None,
 ) -> Measured:
-    """Every score and probe on these documents, batch by batch, in the order given."""
+    """Every score and probe on these documents, batch by batch, in the order given.
+
+    `whole` tells of all documents of the run, where these are only some of them.
+    """
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
     wanted = [PROBES[name] for name in probes]
-    cuts = evaluation_batches(split.lengths, AUDIT_CELLS)
+    sought = scores_for(wanted)
+    whole = whole or Whole.of(documents)
+    samples = {score.name: whole.sample(score.sample, seed) for score in sought if score.sample}
+    words = torch.tensor(vocabulary.encode(whole.words), dtype=torch.long, device=device)
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
-    for cut in cuts:
-        view = View(model, split.batch(cut.tolist()).to(device), seed)
-        scores = score_all(view, missing)
+    for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
+        view = AuditView(model, split.batch(cut.tolist()).to(device), seed, words)
+        scores = score_all(view, sought, samples, missing)
         columns = dict(scores)
         for probe in wanted:
             outcome = probe.measure(view, scores)
@@ -66,15 +76,40 @@ def audit_documents(
     )
 
 
-def score_all(view: View, missing: dict[str, str]) -> dict[str, np.ndarray]:
+def scores_for(probes: Sequence[Probe]) -> list[Score]:
+    """All that are cheap, and the costly ones that a probe reads."""
+    read = {name for probe in probes for name in probe.scores}
+    return [score for score in SCORES.values() if score.sample is None or score.name in read]
+
+
+def score_all(
+    view: View,
+    scores: Sequence[Score],
+    samples: Mapping[str, frozenset[str]],
+    missing: dict[str, str],
+) -> dict[str, np.ndarray]:
     """Every score the model can give, (B, T) each; the others are noted with the reason."""
-    scores: dict[str, np.ndarray] = {}
-    for score in SCORES.values():
+    computed: dict[str, np.ndarray] = {}
+    for score in scores:
         try:
-            scores[score.name] = score.compute(view).cpu().numpy()
+            # Before any sampling: whether a score applies must not depend on who is in the batch.
+            score.check(view.model)
+            computed[score.name] = score_some(view, score, samples.get(score.name))
         except NotApplicable as reason:
             missing[score.name] = str(reason)
-    return scores
+    return computed
+
+
+def score_some(view: View, score: Score, names: frozenset[str] | None) -> np.ndarray:
+    """The score of the documents in the sample, NaN for the others; None: of all."""
+    if names is None:
+        return np.asarray(score.compute(view).cpu())
+    values = np.full(view.mask.shape, np.nan)
+    rows = [row for row, name in enumerate(view.batch.ids) if name in names]
+    if rows:
+        part = replace(view, batch=copies(view.batch, torch.tensor(rows)))
+        values[rows] = score.compute(part).cpu()
+    return values
 
 
 def describe(
@@ -129,8 +164,10 @@ def _affine(view: View, lengths: list[int]) -> list[pl.Series]:
 
 
 def _ragged(values: np.ndarray, lengths: list[int]) -> pl.Series:
-    rows = [row[:n].tolist() for row, n in zip(values, lengths, strict=True)]
-    return pl.Series(rows, dtype=pl.List(pl.Float64))
+    """One list per document; null, and no list of nothings, for one outside the score's sample."""
+    rows = [row[:n] for row, n in zip(values, lengths, strict=True)]
+    lists = [None if len(row) and np.isnan(row).all() else row.tolist() for row in rows]
+    return pl.Series(lists, dtype=pl.List(pl.Float64))
 
 
 def _names(document: Document, classes: Sequence[str]) -> list[str] | None:

@@ -19,6 +19,7 @@ from assay.corpora.corpus import Corpus, Document
 from assay.models import ModelConfig, build_model
 from assay.models.saved import Trained, load_model, save_model
 from assay.recipes import Recipe
+from assay.scores.sampling import Whole
 from assay.store import Job, canonical, finished, publish, write_json, write_parquet
 from assay.training import Track, Training, train, untracked
 from assay.vectors import Vectors
@@ -77,12 +78,20 @@ def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some documents, and what a job must know of all the others."""
+
+    documents: tuple[Document, ...]
+    whole: Whole
+
+
+@dataclass(frozen=True)
 class AuditJob:
     """All probes on some documents of one model."""
 
     model: Path  # a folder that holds a saved model
     model_key: str
-    documents: tuple[Document, ...]
+    part: Part
     probes: tuple[str, ...]
     seed: int
     threads: int
@@ -92,10 +101,11 @@ class AuditJob:
     @property
     def job(self) -> Job:
         documents = [[d.id, d.tokens, d.label, d.query, d.allowed, d.rationale]
-                     for d in self.documents]  # fmt: skip
+                     for d in self.part.documents]  # fmt: skip
         digest = hashlib.sha256(canonical(documents)).hexdigest()
-        return Job("audit", {"model": self.model_key, "documents": digest, "probes": self.probes,
-                             "seed": self.seed, "threads": self.threads,
+        whole = hashlib.sha256(canonical(asdict(self.part.whole))).hexdigest()
+        return Job("audit", {"model": self.model_key, "documents": digest, "whole": whole,
+                             "probes": self.probes, "seed": self.seed, "threads": self.threads,
                              "device": self.device})  # fmt: skip
 
 
@@ -107,17 +117,18 @@ def run_audit(task: AuditJob) -> Path:
     torch.set_num_threads(task.threads)
     trained = _load_once(task.model, task.device)
     measured = audit_documents(
-        trained.network, task.documents, trained.vocabulary, probes=task.probes,
-        seed=task.seed, model_seed=task.seed, device=task.device,
+        trained.network, task.part.documents, trained.vocabulary, probes=task.probes,
+        seed=task.seed, model_seed=task.seed, device=task.device, whole=task.part.whole,
     )  # fmt: skip
     return publish(task.folder, task.job, lambda place: _write(place, measured))
 
 
-def audit_cuts(documents: Sequence[Document]) -> list[tuple[Document, ...]]:
+def audit_cuts(documents: Sequence[Document]) -> list[Part]:
     """Documents per job: a fixed function of their lengths, so that a resumed run cuts alike."""
+    whole = Whole.of(documents)
     lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
     return [
-        tuple(documents[row] for row in cut)
+        Part(tuple(documents[row] for row in cut), whole)
         for cut in evaluation_batches(lengths, AUDIT_PAIRS, power=2)
     ]
 

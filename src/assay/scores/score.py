@@ -5,11 +5,24 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from assay.models.protocol import Model
 from assay.models.view import View
 
 
 class NotApplicable(Exception):
     """This model does not offer what the score or probe needs; the message says what."""
+
+
+@dataclass(frozen=True)
+class AuditView(View):
+    """A view that also knows words of the whole corpus, to put in the place of others."""
+
+    words: Tensor | None = None  # (N,) word indices
+
+
+def any_model(model: Model) -> object:
+    """Most scores can be asked of every model."""
+    return model
 
 
 @dataclass(frozen=True)
@@ -20,3 +33,6 @@ class Score:
     question: str
     paper: str
     compute: Callable[[View], Tensor]  # (B, T) float64, zero on padding; or raises NotApplicable
+    check: Callable[[Model], object] = any_model  # raises NotApplicable without computing
+    signed: bool = False  # below zero: the item speaks against the prediction
+    sample: int | None = None  # too dear for all: at most so many documents of the whole run
