@@ -1,6 +1,6 @@
 """What do all finished runs of a paper come to, table by table?"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,8 +54,17 @@ def _printed(
             for cell, found in runs.items()
             for row in rows_of(part, cell, found, published, _short(reasons, cell))
         ]
-        parts.append((part, tuple(rows)))
+        parts.append((part, tuple(_told_once(rows))))
     return Printed(table, tuple(parts))
+
+
+def _told_once(rows: Sequence[Row]) -> Iterator[Row]:
+    """Of the models without any number only enough to show that their corpus was not run."""
+    shown = {row.cell.grid.name for row in rows if not row.empty}
+    for row in rows:
+        if not row.empty or row.cell.grid.name not in shown:
+            shown.add(row.cell.grid.name)
+            yield row
 
 
 def _short(reasons: Mapping[Cell, Why], cell: Cell) -> str:

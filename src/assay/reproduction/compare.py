@@ -12,6 +12,7 @@ from assay.reproduction.finished import Run
 from assay.reproduction.published import OVERALL, Numbers, Published
 
 Mark = Literal["inside", "outside", "no interval", "not measured", ""]
+EVERY = "–"  # a model that was neither run nor published has no classes yet
 RULE = """\
 A number is **inside** if the published value, as printed and with no allowance for its rounding, \
 lies within our 95 % interval, bounds included; otherwise it is **outside**. Where a model was \
@@ -52,6 +53,11 @@ class Row:
     numbers: tuple[Compared, ...]
     not_run: str = ""
 
+    @property
+    def empty(self) -> bool:
+        """Neither ours nor published."""
+        return bool(self.not_run) and all(each.published is None for each in self.numbers)
+
 
 def rows_of(
     part: Part, cell: Cell, runs: Sequence[Run], published: Numbers, not_run: str
@@ -75,7 +81,7 @@ def _classes(
     if runs:
         return [(name, str(number)) for number, name in enumerate(runs[0].classes)]
     groups = published.groups(part.published, cell.grid.name, cell.model)
-    return [(f"class {group}", group) for group in groups] or [("each", OVERALL)]
+    return [(f"class {group}", group) for group in groups] or [(EVERY, OVERALL)]
 
 
 def _published(

@@ -73,17 +73,13 @@ class Paper:
     corpora: tuple[Grid, ...]
     tables: tuple[Table, ...]
 
-    def chosen(self, table: str | None) -> tuple[Table, ...]:
-        """The table of that name, or all."""
-        return tuple(t for t in self.tables if table is None or t.name == table)
-
 
 def known(reference: Path = REFERENCE) -> dict[str, str]:
     """PAPER/TABLE -> its title, for everything that is declared."""
     return {
         f"{paper}/{table}": _toml(reference / f"{paper}-{table}.toml")["title"]
-        for paper in _papers(reference)
-        for table in _tables(reference, paper)
+        for paper, tables in _papers(reference).items()
+        for table in tables
     }
 
 
@@ -93,28 +89,22 @@ def read_paper(name: str, reference: Path = REFERENCE) -> tuple[Paper, tuple[Tab
     names = known(reference)
     if name not in names and name not in _papers(reference):
         raise UserError(f"there is nothing to reproduce called '{name}': {nearest(name, names)}.")
-    tables = tuple(
-        _table(reference / f"{paper}-{each}.toml", each) for each in _tables(reference, paper)
-    )
     declared = _toml(reference / f"{paper}.toml")
+    declared["tables"] = [_table(reference, paper, each) for each in declared["tables"]]
     declared["vectors"] = _measure(declared["vectors"])
-    declared["corpora"] = tuple(Grid(**_frozen(grid)) for grid in declared["corpora"])
-    whole = Paper(name=paper, tables=tables, **_frozen(declared))
-    return whole, whole.chosen(table or None)
+    declared["corpora"] = [Grid(**_frozen(grid)) for grid in declared["corpora"]]
+    whole = Paper(name=paper, **_frozen(declared))
+    return whole, tuple(each for each in whole.tables if table in ("", each.name))
 
 
-def _papers(reference: Path) -> list[str]:
-    """Those whose tables stand beside them: `a.toml` is a paper if there is an `a-b.toml`."""
-    stems = sorted(path.stem for path in reference.glob("*.toml"))
-    return [stem for stem in stems if any(other.startswith(f"{stem}-") for other in stems)]
+def _papers(reference: Path) -> dict[str, list[str]]:
+    """Paper -> its tables: only a paper's own file has a list of them."""
+    found = {path.stem: _toml(path).get("tables") for path in sorted(reference.glob("*.toml"))}
+    return {name: tables for name, tables in found.items() if tables is not None}
 
 
-def _tables(reference: Path, paper: str) -> list[str]:
-    return sorted(path.stem.removeprefix(f"{paper}-") for path in reference.glob(f"{paper}-*.toml"))
-
-
-def _table(path: Path, name: str) -> Table:
-    declared = _toml(path)
+def _table(reference: Path, paper: str, name: str) -> Table:
+    declared = _toml(reference / f"{paper}-{name}.toml")
     parts = tuple(
         Part(**{**part, "measures": tuple(map(_measure, part["measures"]))})
         for part in declared["parts"]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 PRINTED = "printed"  # every other word of the column `trust` is shown beside the number
 OVERALL = "overall"
+PLACES = 2  # at least: the file writes 0.4 for a printed 0.40
 
 
 @dataclass(frozen=True)
 class Published:
-    text: str  # as printed: its places say how it was rounded
+    text: str
     trust: str
 
     @property
@@ -18,7 +19,9 @@ class Published:
         return float(self.text)
 
     def __str__(self) -> str:
-        return self.text if self.trust == PRINTED else f"{self.text} ({self.trust})"
+        whole, _, places = self.text.partition(".")
+        text = f"{whole}.{places.ljust(PLACES, '0')}"
+        return text if self.trust == PRINTED else f"{text} ({self.trust})"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 from assay.corpora import corpora_table
 from assay.reproduction.cells import Cell
 
+NOT_YET = "not yet: the same command without `--only`, `--encoder` and `--seeds` trains it"
+
 
 @dataclass(frozen=True)
 class Why:
@@ -40,4 +42,4 @@ class Reasons:
             return Why("see below", cell.grid.unless_named)
         if corpus in self.missing:
             return Why("files missing", self.missing[corpus])
-        return Why("not yet", "not yet: the same command trains it")
+        return Why("not yet", NOT_YET)
