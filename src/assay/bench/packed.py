@@ -29,6 +29,9 @@ class PackedClassifier(nn.Module):
         assert isinstance(attention, Additive)
         assert isinstance(head, AffineHead)
         self.embedding = deepcopy(twin.text.embedding)
+        # As the papers do: the markers are words like any other.
+        self.embedding.weight.data[START] = twin.text.markers.data[0]
+        self.embedding.weight.data[END] = twin.text.markers.data[1]
         self.lstm = _both_directions(encoder)
         self.inner = deepcopy(attention.items)
         self.direction = deepcopy(attention.direction)

@@ -21,4 +21,5 @@ def build_model(config: ModelConfig, seed: int, vectors: Tensor | None = None) -
         for side in sides:
             side.embedding.weight.data.copy_(vectors)
             side.embedding.weight.data[PAD] = 0
+            side.markers.data.zero_()
     return model

@@ -40,8 +40,9 @@ class Additive(nn.Module):
         inside = projected + self.items.bias
         if self.query is not None and query is not None:
             inside = inside + self.query(query)
-        scores: Tensor = self.direction(inside.tanh_())  # `inside` is ours: in place
-        return scores[..., 0]
+        # tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
+        bent = inside.mul_(2).sigmoid_()  # `inside` is ours: in place
+        return F.linear(bent, 2 * self.direction.weight)[..., 0] - self.direction.weight.sum()
 
 
 class Dot(nn.Module):

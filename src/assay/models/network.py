@@ -12,7 +12,7 @@ from assay.models.encoders import Encoded
 from assay.models.frame import Frame
 from assay.models.heads import AffineHead, PairHead, decode
 from assay.models.protocol import AffineTerms, States
-from assay.text import END, PAD, START
+from assay.text import PAD
 
 DELETION_BYTES = 48 * 2**20  # working memory of leave-one-out per chunk of documents
 _BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
@@ -24,6 +24,9 @@ class Side(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.embedding = nn.Embedding(config.words, config.embedding, padding_idx=PAD)
+        # Start and end of the text. Not rows of the embedding: reading those two would cost a
+        # gradient of the size of the vocabulary each.
+        self.markers = nn.Parameter(torch.randn(2, config.embedding))
         self.encoder = ENCODERS[config.encoder](config.embedding, config.size)
 
     def embed(self, items: Tensor) -> Tensor:
@@ -31,8 +34,7 @@ class Side(nn.Module):
         return embedded
 
     def frame(self, embedded: Tensor, mask: Tensor) -> Frame:
-        weight = self.embedding.weight
-        return Frame(embedded, mask, weight[START], weight[END])
+        return Frame(embedded, mask, self.markers[0], self.markers[1])
 
     def encode(self, embedded: Tensor, mask: Tensor) -> Encoded:
         encoded: Encoded = self.encoder(self.frame(embedded, mask))

@@ -63,7 +63,7 @@ class Reading:
     """One direction over a batch, with the state after every step kept. Step-major layout."""
 
     def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
-        from_input, from_state, bias, more_bias = _gates_sigmoid_first(lstm)
+        from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.recurrent = from_state.T.contiguous()  # (H, 4H)
         # The frame without its end: no item stands behind the end marker.
         inputs = frame.framed[:, :-1].transpose(0, 1).contiguous()
@@ -98,21 +98,25 @@ class Reading:
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         """One step in place for states (..., B, H)."""
-        size = hidden.shape[-1]
         gates = torch.matmul(hidden, self.recurrent)
         gates += inputs
-        gates[..., : 3 * size].sigmoid_()
-        write, keep, show, new = gates.chunk(4, -1)
-        cell.mul_(keep).addcmul_(write, new.tanh_())
-        torch.tanh(cell, out=hidden)
-        hidden.mul_(show)
+        write, keep, new, show = gates.sigmoid_().chunk(4, -1)
+        # new = 2 sigmoid - 1 and tanh(cell) = 2 sigmoid(2 cell) - 1, multiplied out.
+        cell.mul_(keep).addcmul_(write, new, value=2).sub_(write)
+        torch.mul(cell, 2, out=hidden)
+        hidden.sigmoid_().mul_(2).sub_(1).mul_(show)
 
 
-def _gates_sigmoid_first(lstm: nn.LSTM) -> list[Tensor]:
-    """torch orders gates input, forget, new, output; with `new` last one sigmoid serves three."""
-    write, keep, new, show = torch.arange(4 * lstm.hidden_size).chunk(4)
-    order = torch.cat([write, keep, show, new])
-    return [parameter[order] for parameter in lstm.parameters()]
+def _gates_for_sigmoid(lstm: nn.LSTM) -> list[Tensor]:
+    """The parameters with the tanh gate doubled, so that one sigmoid serves all four gates.
+
+    tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
+    """
+    doubled = []
+    for parameter in lstm.parameters():
+        write, keep, new, show = parameter.chunk(4)  # torch's order: input, forget, new, output
+        doubled.append(torch.cat([write, keep, 2 * new, show]))
+    return doubled
 
 
 def _positions(like: Tensor) -> Tensor:
