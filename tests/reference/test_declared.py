@@ -1,0 +1,92 @@
+"""Is every declared experiment possible, and every published number within reach?"""
+
+import csv
+
+import pytest
+
+from assay.corpora import SOURCES
+from assay.errors import UserError
+from assay.models import ATTENTIONS, ENCODERS
+from assay.probes import PROBES
+from assay.recipes import PRESETS
+from assay.reproduction.cells import all_cells
+from assay.reproduction.declared import REFERENCE, known, read_paper
+from assay.reproduction.published import Published, read_numbers
+from assay.reproduction.scores import SCORES
+
+PAPERS = sorted({name.split("/")[0] for name in known()})
+
+
+def measures_of(paper):
+    tables = [m for table in paper.tables for part in table.parts for m in part.measures]
+    return [measure for measure in (*tables, paper.vectors) if measure.probe is not None]
+
+
+def test_the_tables_of_jain_and_wallace_are_declared():
+    tables = ("table1", "table2", "figure6", "figure8")
+    assert [f"jain-wallace/{table}" for table in tables] == list(known())[:4]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_trained_exists(name):
+    paper, _ = read_paper(name)
+    assert paper.preset in PRESETS
+    for grid in paper.corpora:
+        assert grid.name in SOURCES
+        assert set(grid.encoders) <= set(ENCODERS)
+        assert set(grid.attentions) <= set(ATTENTIONS)
+        assert set(grid.vectors) <= {"random", "file"}
+        assert grid.score in SCORES
+        assert grid.seeds >= 1
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_read_is_declared_by_its_probe(name):
+    paper, _ = read_paper(name)
+    for measure in measures_of(paper):
+        assert measure.probe in paper.probes
+        if measure.probe in PROBES:
+            quantities = {each.name: each for each in PROBES[measure.probe].quantities}
+            assert measure.statistic in quantities[measure.quantity].statistics
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_published_number_has_a_place_on_the_page(name):
+    paper, _ = read_paper(name)
+    tables = {part.published for table in paper.tables for part in table.parts}
+    places = {(cell.grid.name, cell.model) for cell in all_cells(paper, [])}
+    with (REFERENCE / "published.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["paper"] == name]
+    assert rows
+    lost = [row for row in rows if row["table"] in tables
+            and (row["corpus"], row["setting"]) not in places]  # fmt: skip
+    assert lost == []
+
+
+def test_a_published_number_is_found_and_its_trust_told():
+    numbers = read_numbers(REFERENCE, "jain-wallace")
+    place = ("sst", "bilstm+additive", "0", "mean")
+    assert str(numbers.find("table2/tau_g", *place)) == "0.40"
+    recalled = numbers.find("table1", "adr", "bilstm+additive", "overall", "f1")
+    assert str(recalled) == "0.61 (recalled)"
+    assert numbers.find("figure6", *place) is None
+    assert numbers.groups("table2/tau_g", "snli", "bilstm+additive") == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("0.4", "0.40"), ("1", "1.00"), ("0.0081", "0.0081"), ("-0.5", "-0.50")]
+)
+def test_places_lost_by_the_file_are_put_back(text, shown):
+    assert str(Published(text, "printed")) == shown
+    assert Published(text, "digitised").value == float(text)
+
+
+def test_an_unknown_table_is_refused_with_the_likely_one():
+    with pytest.raises(UserError, match="did you mean 'jain-wallace/table2'"):
+        read_paper("jain-wallace/tabel2")
+
+
+def test_a_paper_without_a_table_means_all_of_it():
+    paper, tables = read_paper("jain-wallace")
+    assert tables == paper.tables
+    assert [table.name for table in read_paper("jain-wallace/table1")[1]] == ["table1"]
