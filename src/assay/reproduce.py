@@ -61,11 +61,13 @@ def reproduce(
     cells = chosen_cells(paper, choice)
     missing = missing_files(ways.data)
     outcomes = _train(paper, cells, choice, ways, out, missing, say)
-    reasons = Reasons(missing, _failures(outcomes, ways, out))
+    failures = {cell: _last_line(each.words) for cell, each in outcomes if not each.done}
+    reasons = Reasons(missing, failures)
     vectors = None if choice.vectors is None else choice.vectors.name
     numbers = read_numbers(reference, paper.name)
     collected = collect(paper, out, vectors, numbers, reasons.of)
-    text = page(collected, command(name, choice, ways, out))
+    typed = command(name, choice, ways, out)
+    text = without_places(page(collected, typed), choice, ways, out)
     write_file(page_file, lambda path: path.write_text(text, encoding="utf-8"))
     wanted = [printed for printed in collected.tables if printed.table in tables]
     lines = tuple(printed_lines(wanted, set(cells)))
@@ -119,14 +121,6 @@ def _train(
 
 def _told(outcome: Outcome) -> str:
     return ": ".join(filter(None, (slug(outcome.settings), outcome.state, outcome.words)))
-
-
-def _failures(outcomes: list[tuple[Cell, Outcome]], ways: Ways, out: Path) -> dict[Cell, str]:
-    return {
-        cell: without_places(_last_line(outcome.words), ways, out)
-        for cell, outcome in outcomes
-        if not outcome.done
-    }
 
 
 def _last_line(words: str) -> str:

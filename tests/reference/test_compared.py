@@ -96,5 +96,8 @@ def test_this_machines_folders_stay_off_the_page(tmp_path):
         "--vectors own.txt"
     )
     assert command("p/t", Choice(), Ways(), Path("runs/p")) == "assay reproduce p/t --out runs/p"
-    told = without_places(f"no {tmp_path}/data/a in {tmp_path}/runs", ways, tmp_path / "runs")
-    assert told == "no DATA/a in OUT"
+    text = f"no {tmp_path}/data/a in {tmp_path}/runs, nor {tmp_path}/own.txt"
+    assert without_places(text, choice, ways, tmp_path / "runs") == "no DATA/a in OUT, nor own.txt"
+    assert (
+        without_places("data are data", Choice(), Ways(Path("data")), tmp_path) == "data are data"
+    )

@@ -21,7 +21,7 @@ def data_lines(collected: Collected) -> Iterator[str]:
         sizes = " | ".join(f"{corpus['sizes'][split]:,}" for split in SPLITS)
         left_out = [f"left out {n:,}: {reason}" for reason, n in corpus["dropped"].items()]
         said = [words.rstrip(".") for words in (notes[name], *corpus["said"], *left_out) if words]
-        yield f"| {name} | {sizes} | {corpus['words']:,} | {'; '.join(said)} |"
+        yield f"| {name} | {sizes} | {corpus['words']:,} | {'; '.join(said).replace('|', '/')} |"
     yield ""
 
 

@@ -34,10 +34,12 @@ def command(name: str, choice: Choice, ways: Ways, out: Path) -> str:
     return " ".join(["assay reproduce", name, *options])
 
 
-def without_places(words: str, ways: Ways, out: Path) -> str:
-    """The same words without folders of this machine."""
+def without_places(text: str, choice: Choice, ways: Ways, out: Path) -> str:
+    """The same text without folders of this machine; relative ones are everyone's."""
     places = {DATA: ways.data, OUT: out.absolute()}
+    if choice.vectors is not None:
+        places[choice.vectors.name] = choice.vectors
     for word, place in places.items():
-        if place is not None:
-            words = words.replace(str(place), word)
-    return words
+        if place is not None and place.is_absolute():
+            text = text.replace(str(place), word)
+    return text
