@@ -19,18 +19,24 @@ Forward = Callable[[Tensor], Tensor]  # (R, ...) -> (R,)
 Solve = Callable[[Values, Values, Values], Values]  # samples, outputs, weights -> coefficients
 
 
-def integrate(forward: Forward, inputs: Tensor, *, steps: int, rows: int) -> Tensor:
-    """Integrated gradients from zero, like `inputs`; at most `rows` rows, or one step, a pass."""
+def integrate(
+    forward: Forward, start: Tensor, end: Tensor, *, steps: int, rows: int
+) -> tuple[Tensor, Tensor]:
+    """Integrated gradients from start to end, and by how much each row fails to add up.
+
+    At most `rows` rows a pass, or one step of all.
+    """
     from captum.attr import IntegratedGradients
 
-    attributed: Tensor = IntegratedGradients(forward).attribute(
-        inputs,
-        baselines=0.0,
+    parts, gap = IntegratedGradients(forward).attribute(
+        end,
+        baselines=start,
         n_steps=steps,
         method="gausslegendre",
-        internal_batch_size=max(rows, len(inputs)),
+        internal_batch_size=max(rows, len(end)),
+        return_convergence_delta=True,
     )
-    return attributed
+    return parts.detach(), gap.detach()
 
 
 def surrogate(

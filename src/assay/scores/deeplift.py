@@ -32,10 +32,11 @@ def deeplift(view: View) -> Tensor:
     network = feedforward(view.model)
     real = network.embed(view.batch).detach()
     both = torch.cat([real, torch.zeros_like(real)]).requires_grad_()
+    weights, chosen = view.weights.repeat(2, 1), view.decisions  # untouched: before the rule holds
     with torch.enable_grad(), Rescaled():
         states = network.contextualise(both, repeat(view.batch, 2))
-        logits = network.decode(states, view.weights.repeat(2, 1))[: len(real)]
-        (slope,) = torch.autograd.grad(lead(logits, view.decisions).sum(), both)
+        logits = network.decode(states, weights)[: len(real)]
+        (slope,) = torch.autograd.grad(lead(logits, chosen).sum(), both)
     return (slope[: len(real)].double() * real.double()).sum(-1) * view.batch.mask
 
 

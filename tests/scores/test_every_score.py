@@ -1,0 +1,98 @@
+"""What must hold for each score, whatever it measures?"""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from assay.scores import SCORES, AuditView, NotApplicable
+from assay.scores.copies import copies
+from tests.scores.known_models import POOL, Bare, Linear, view_of
+from tests.small_models import batch
+
+DRAWN = ("random", "lime", "kernel_shap", "feature_permutation")
+NEEDS_EMBEDDING = ("gradient", "gradient_attention", "gradient_input", "gradient_norm",
+                   "integrated_gradients", "lime", "kernel_shap")  # fmt: skip
+ADDITIVE = ("gradient_input", "integrated_gradients", "kernel_shap", "lime")
+every = pytest.mark.parametrize("name", SCORES)
+
+
+@every
+def test_it_declares_itself(name: str):
+    score = SCORES[name]
+    assert score.name == name
+    assert score.question.endswith("?")
+    assert score.paper
+
+
+@every
+@pytest.mark.parametrize("kind", [
+    {"encoder": "cnn"}, {"encoder": "cnn", "task": "pair", "classes": 3}, {"encoder": "average"},
+], ids=str)  # fmt: skip
+def test_padding_is_zero_and_company_does_not_matter(name: str, kind: dict):
+    view = view_of([4, 9, 6, 1], **kind)
+    score = SCORES[name].compute(view)
+    assert score.dtype == torch.float64
+    assert (score[~view.batch.mask] == 0).all()
+    for row, length in enumerate([4, 9, 6, 1]):
+        one = copies(view.batch, torch.tensor([row]))
+        one = replace(one, items=one.items[:, :length], mask=one.mask[:, :length])
+        alone = SCORES[name].compute(replace(view, batch=one))
+        torch.testing.assert_close(alone[0], score[row, :length], rtol=1e-4, atol=1e-6)
+
+
+@every
+def test_it_is_the_same_each_time_and_only_chance_heeds_the_seed(name: str):
+    first, again, other = (
+        SCORES[name].compute(view_of([5, 12], seed=seed, encoder="average")) for seed in (0, 0, 1)
+    )
+    assert torch.equal(first, again)
+    assert torch.equal(first, other) == (name not in DRAWN)
+
+
+@every
+def test_only_signed_scores_fall_below_zero(name: str):
+    score = SCORES[name].compute(view_of([8, 12, 20], encoder="cnn"))
+    assert bool((score < 0).any()) == SCORES[name].signed
+
+
+@pytest.mark.parametrize("name", NEEDS_EMBEDDING)
+def test_a_model_without_embed_is_told_so(name: str):
+    with pytest.raises(NotApplicable, match="embed"):
+        SCORES[name].check(Bare())
+    with pytest.raises(NotApplicable, match="embed"):
+        SCORES[name].compute(AuditView(Bare(), batch([3]), 0, POOL))
+
+
+@pytest.mark.parametrize("name", sorted(SCORES.keys() - {*NEEDS_EMBEDDING, "deeplift"}))
+def test_the_others_ask_for_three_verbs_only(name: str):
+    SCORES[name].check(Bare())
+    score = SCORES[name].compute(AuditView(Bare(), batch([3, 5]), 0, POOL))
+    assert score.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_a_linear_model_leaves_nothing_to_disagree_about(name: str, monkeypatch):
+    monkeypatch.setattr("assay.scores.lime.PENALTY", 1e-9)
+    view = AuditView(Linear(), batch([3, 12, 7]), 0, POOL)
+    expected = Linear().contributions(view)
+    if name == "gradient_input":  # the only one in units of probability
+        expected = expected * view.probabilities.prod(-1, keepdim=True)
+    torch.testing.assert_close(SCORES[name].compute(view), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_without_a_rival_class_there_is_nothing_to_explain():
+    view = view_of([5, 5], encoder="average", task="pair", classes=3)
+    allowed = torch.tensor([[False, True, False], [True, True, True]])
+    view = replace(view, batch=replace(view.batch, allowed=allowed))
+    for name in SCORES.keys() - {"attention", "attention_norm", "random"}:
+        score = SCORES[name].compute(view)
+        assert (score[0].abs() < 1e-12).all(), name
+        assert score[1].isfinite().all(), name
+
+
+def test_captum_is_imported_when_first_asked():
+    code = "import sys, assay.scores; sys.exit('captum' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

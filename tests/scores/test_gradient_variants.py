@@ -1,0 +1,75 @@
+"""Are the other gradients the derivatives they claim to be?"""
+
+import pytest
+import torch
+
+from assay.measures.divergence import class_probabilities
+from assay.models import ENCODERS
+from assay.scores.gradient import gradient
+from assay.scores.gradient_attention import gradient_attention
+from assay.scores.gradient_input import gradient_input
+from assay.scores.gradient_norm import gradient_norm
+from tests.scores.known_models import view_of
+
+STEP = 1e-6
+KINDS = pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
+ITEM = 2
+
+
+def probability(view, embedded: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+    """Of the predicted class; with None attention is computed again."""
+    with torch.no_grad():
+        states = view.model.contextualise(embedded, view.batch)
+        weights = view.model.attend(states) if weights is None else weights
+        p = class_probabilities(view.model.decode(states, weights))
+    return p.gather(-1, view.decisions[:, None])[:, 0]
+
+
+def slope(view, change: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+    embedded = view.model.embed(view.batch).detach()
+    up, down = (probability(view, embedded + h * change, weights) for h in (STEP, -STEP))
+    return (up - down) / (2 * STEP)
+
+
+def along_item(view, item: int) -> torch.Tensor:
+    """The embeddings with all but this item's set to zero: a direction to move in."""
+    embedded = view.model.embed(view.batch).detach()
+    return embedded * (torch.arange(embedded.shape[1]) == item)[:, None]
+
+
+@KINDS
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_through_attention_the_weights_follow(encoder: str, task: str, classes: int):
+    view = view_of([4, 6], encoder=encoder, task=task, classes=classes)
+    score = gradient_attention(view)
+    expected = slope(view, along_item(view, ITEM), None)
+    torch.testing.assert_close(score[:, ITEM], expected.abs(), rtol=1e-5, atol=1e-9)
+    assert not torch.allclose(score, gradient(view), rtol=1e-2)
+
+
+@KINDS
+def test_the_sign_is_for_or_against_the_prediction(task: str, classes: int):
+    view = view_of([4, 6], task=task, classes=classes)
+    signed = gradient_input(view)
+    for item in range(4):
+        expected = slope(view, along_item(view, item), view.weights)
+        torch.testing.assert_close(signed[:, item], expected, rtol=1e-5, atol=1e-9)
+    assert torch.equal(signed.abs(), gradient(view))
+
+
+def test_the_norm_is_over_every_direction():
+    view = view_of([4, 6])
+    size = view.model.embed(view.batch).shape[-1]
+    slopes = []
+    for direction in torch.eye(size, dtype=torch.float64):
+        change = torch.zeros(6, size, dtype=torch.float64)
+        change[ITEM] = direction
+        slopes.append(slope(view, change, view.weights))
+    expected = torch.stack(slopes).square().sum(0).sqrt()
+    torch.testing.assert_close(gradient_norm(view)[:, ITEM], expected, rtol=1e-5, atol=1e-9)
+
+
+def test_another_view_is_not_given_the_slopes_of_the_last():
+    one, other = view_of([5]), view_of([5], encoder="average")
+    assert not torch.equal(gradient(one), gradient(other))
+    assert torch.equal(gradient(one), gradient(view_of([5])))

@@ -1,0 +1,68 @@
+"""Do the contributions add up, and are they captum's own where a fixed rule suffices?"""
+
+import pytest
+import torch
+from captum.attr import IntegratedGradients
+
+from assay.models import ENCODERS
+from assay.models.protocol import States
+from assay.scores import AuditView
+from assay.scores import integrated_gradients as own
+from assay.scores.integrated_gradients import difference, integrated_gradients
+from assay.scores.odds import predicted_odds
+from tests.scores.known_models import Linear, view_of
+from tests.small_models import batch
+
+MANY = 400
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
+def test_they_add_up_to_what_the_items_change(encoder: str, task: str, classes: int):
+    view = view_of([4, 11, 7], encoder=encoder, task=task, classes=classes)
+    total = difference(view)
+    found = integrated_gradients(view).sum(1)
+    assert ((found - total).abs() <= own.GAP * total.abs().clamp(min=1)).all()
+
+
+def test_many_points_give_the_same_answer():
+    """A midpoint sum, plainly written."""
+    view = view_of([4, 7])
+    embedded = view.model.embed(view.batch).detach()
+    plain = torch.zeros(view.batch.mask.shape, dtype=torch.float64)
+    for share in (torch.arange(MANY, dtype=torch.float64) + 0.5) / MANY:
+        here = (embedded * share).requires_grad_()
+        odds = predicted_odds(view.model, here, view.batch, view.decisions)
+        plain += (torch.autograd.grad(odds.sum(), here)[0] * embedded).sum(-1) / MANY
+    scale = difference(view).abs().max()
+    torch.testing.assert_close(integrated_gradients(view), plain, rtol=0.02, atol=0.01 * scale)
+
+
+class Switch(Linear):
+    """Jumps by 5 within a thousandth of the way; one Gauss rule of 12 points steps over it."""
+
+    def decode(self, states: States, weights: torch.Tensor) -> torch.Tensor:
+        logits = super().decode(states, weights)
+        size = states.items.square().sum((-1, -2))[:, None]
+        at_document = self.table[batch([6]).items].square().sum()
+        return logits + 2.5 * torch.tanh(3000 * (size / at_document - 0.3))
+
+
+def test_a_sudden_switch_is_found():
+    view = AuditView(Switch(), batch([6]))
+    embedded = view.model.embed(view.batch)
+
+    def forward(values: torch.Tensor) -> torch.Tensor:
+        states = States(values, torch.ones(len(values), 6, dtype=torch.bool))
+        sign = 2 * view.decisions - 1
+        return view.model.decode(states, view.model.attend(states))[:, 0] * sign
+
+    fixed = IntegratedGradients(forward).attribute(embedded, n_steps=own.POINTS).sum()
+    total = difference(view)
+    assert (fixed - total).abs() > 1
+    torch.testing.assert_close(integrated_gradients(view).sum(1), total, rtol=0.05, atol=0.05)
+
+
+def test_a_document_that_never_adds_up_has_no_score(monkeypatch):
+    monkeypatch.setattr(own, "HALVINGS", 0)
+    assert integrated_gradients(AuditView(Switch(), batch([6]))).isnan().all()

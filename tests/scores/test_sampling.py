@@ -1,0 +1,120 @@
+"""Is the sample one of the whole run, however its documents are cut into jobs?"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.auditing import audit_documents, scores_for
+from assay.evidence import rows
+from assay.measures.rank import kendall
+from assay.models import ModelConfig, build_model
+from assay.probes import PROBES
+from assay.probes.probe import Outcome
+from assay.scores import SCORES
+from assay.scores.sampling import WORDS, Whole
+from assay.work import AuditJob, Part, audit_cuts
+from tests.small_models import corpus
+
+SAMPLE = 7
+TOY = corpus()
+COSTLY = ("lime", "feature_permutation", "deeplift")
+
+
+def model():
+    config = ModelConfig("classification", "bilstm", "additive", TOY.classes,
+                         len(TOY.vocabulary), embedding=8, size=8)  # fmt: skip
+    return build_model(config, 0).eval()
+
+
+def taus(view, scores) -> Outcome:
+    tau = kendall(scores["attention"], scores["lime"], view.mask).tau
+    return Outcome([rows(view.batch.ids, "tau_attention_lime", tau)])
+
+
+@pytest.fixture
+def probes(monkeypatch) -> tuple[str, ...]:
+    """One probe that reads costly scores, and samples small enough for a toy."""
+    probe = replace(PROBES["agreement"], name="costly", scores=COSTLY, measure=taus)
+    monkeypatch.setitem(PROBES, "costly", probe)
+    for name in COSTLY[:2]:
+        monkeypatch.setitem(SCORES, name, replace(SCORES[name], sample=SAMPLE))
+    return ("costly",)
+
+
+def audit(documents, probes, whole=None):
+    return audit_documents(model(), documents, TOY.vocabulary, probes=probes, seed=3,
+                           model_seed=0, whole=whole)  # fmt: skip
+
+
+def test_cutting_changes_nothing(probes):
+    together = audit(TOY.test, probes)
+    whole = Whole.of(TOY.test)
+    cut = [audit(TOY.test[first : first + 5], probes, whole) for first in range(0, 24, 5)]
+    pieces = pl.concat([part.instances for part in cut], how="diagonal_relaxed")
+    assert pieces["id"].to_list() == together.instances["id"].to_list()
+    for name in COSTLY[:2]:
+        one, other = together.instances[name], pieces[name]
+        assert one.is_null().to_list() == other.is_null().to_list()
+        assert one.null_count() == len(TOY.test) - SAMPLE
+        np.testing.assert_allclose(one.drop_nulls().explode(), other.drop_nulls().explode(),
+                                   rtol=1e-3, atol=1e-5)  # fmt: skip
+    evidence = pl.concat([part.evidence for part in cut])
+    assert len(evidence) == len(together.evidence) == len(TOY.test)
+
+
+def test_outside_the_sample_there_is_no_list_and_no_tau(probes):
+    measured = audit(TOY.test, probes)
+    inside = Whole.of(TOY.test).sample(SAMPLE, 3)
+    for row in measured.instances.iter_rows(named=True):
+        expected = len(row["tokens"]) if row["id"] in inside else None
+        assert (None if row["lime"] is None else len(row["lime"])) == expected
+        assert len(row["gradient"]) == len(row["tokens"])
+    found = measured.evidence.filter(pl.col("value").is_not_null())["instance"]
+    assert set(found) <= inside
+    assert len(found) >= SAMPLE - 1  # a document may be constant
+
+
+def test_what_does_not_apply_is_said_even_where_no_document_is_sampled(probes):
+    outside = [d for d in TOY.test if d.id not in Whole.of(TOY.test).sample(SAMPLE, 3)][:3]
+    measured = audit(outside, probes, Whole.of(TOY.test))
+    assert "gates multiply" in measured.not_applicable["deeplift"]
+    assert "deeplift" not in measured.instances.columns
+    assert measured.instances["lime"].null_count() == 3
+
+
+def test_the_sample_is_seeded_and_ignores_the_order():
+    ids = tuple(f"d{i}" for i in range(500))
+    one = Whole(ids, ()).sample(100, 0)
+    assert len(one) == 100
+    assert one == Whole(ids[::-1], ()).sample(100, 0)
+    assert one != Whole(ids, ()).sample(100, 1)
+    assert Whole(ids[:5], ()).sample(100, 0) == set(ids[:5])
+    assert Whole(ids, ()).sample(20, 0) < one  # the smaller sample is part of the larger
+
+
+def test_replacement_words_are_as_frequent_as_in_the_documents():
+    whole = Whole.of(TOY.test)
+    tokens = [word for document in TOY.test for word in document.tokens]
+    assert len(whole.words) == WORDS
+    for word in ("awful", "fine", "word3"):
+        share = whole.words.count(word) / WORDS
+        assert share == pytest.approx(tokens.count(word) / len(tokens), abs=0.02)
+    assert Whole.of(()).words == ()
+
+
+def test_cheap_scores_always_and_costly_ones_when_read():
+    names = {score.name for score in scores_for([PROBES["permutation"]])}
+    assert names == {name for name, score in SCORES.items() if score.sample is None}
+    wants = replace(PROBES["permutation"], scores=("lime",))
+    assert {score.name for score in scores_for([wants])} == names | {"lime"}
+
+
+def test_the_whole_is_part_of_a_jobs_identity():
+    part = audit_cuts(TOY.test)[0]
+    here = AuditJob(Path(), "model", part, ("agreement",), 0, 1, "cpu", Path())
+    fewer = Part(part.documents, Whole.of(TOY.test[:-1]))
+    assert here.job.key != replace(here, part=fewer).job.key
+    assert here.job.key == replace(here, part=audit_cuts(TOY.test)[0]).job.key

@@ -1,0 +1,118 @@
+"""Are LIME's weights a ridge regression and kernel SHAP's shares Shapley values?"""
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pytest
+import torch
+
+from assay.measures.chance import document_keys
+from assay.scores import kernel_shap as shap
+from assay.scores import lime as own_lime
+from assay.scores.kernel_shap import kernel_shap
+from assay.scores.lime import lime
+from assay.scores.presence import value_of
+from tests.scores.known_models import view_of
+
+KEY = document_keys(["document 0"], 0, "test")[0]
+
+
+def shapley(value, n: int) -> np.ndarray:
+    """By the definition: over all coalitions without the item."""
+    shares = np.zeros(n)
+    for item in range(n):
+        others = [i for i in range(n) if i != item]
+        for size in range(n):
+            chance = factorial(size) * factorial(n - size - 1) / factorial(n)
+            for coalition in combinations(others, size):
+                present = torch.zeros(2, n, dtype=torch.bool)
+                present[:, list(coalition)] = True
+                present[1, item] = True
+                without, with_it = value(present).tolist()
+                shares[item] += chance * (with_it - without)
+    return shares
+
+
+@pytest.mark.parametrize("encoder", ["bilstm", "cnn"])
+@pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
+def test_short_documents_get_exact_shapley_values(encoder: str, task: str, classes: int):
+    view = view_of([1, 2, 6], encoder=encoder, task=task, classes=classes)
+    found = kernel_shap(view)
+    for row, n in enumerate([1, 2, 6]):
+        expected = shapley(value_of(view, row), n)
+        np.testing.assert_allclose(found[row, :n], expected, atol=1e-5)
+
+
+def test_longer_documents_come_near_and_still_add_up(monkeypatch):
+    monkeypatch.setattr(shap, "SAMPLES", 200)
+    view = view_of([10], encoder="average")
+    value = value_of(view, 0)
+    found = kernel_shap(view)[0].numpy()
+    ends = value(torch.tensor([[True] * 10, [False] * 10]))
+    assert found.sum() == pytest.approx(float(ends[0] - ends[1]), abs=1e-5)
+    monkeypatch.setattr(shap, "SAMPLES", 2**10)  # all of them: exact, as the test above proves
+    exact = kernel_shap(view)[0].numpy()
+    assert np.corrcoef(found, exact)[0, 1] > 0.99
+    assert np.abs(found - exact).max() < 0.1 * np.abs(exact).max()
+
+
+def test_drawn_coalitions_come_with_their_complements():
+    present, weights = shap.draw(KEY, 30)
+    assert present[0].all()
+    assert not present[1].any()
+    inner = present[2:]
+    half = len(inner) // 2
+    assert (inner[:half] == ~inner[half:]).all()
+    assert (inner.sum(1) > 0).all()
+    assert (inner.sum(1) < 30).all()
+    assert (weights == 1).all()
+
+
+def test_sizes_follow_the_shapley_kernel():
+    sizes = shap.some_of(KEY, 6, 20_000)[0].sum(1)
+    kernel = np.array([1 / (k * (6 - k)) for k in range(1, 6)])
+    shares = np.bincount(sizes, minlength=7)[1:6] / len(sizes)
+    np.testing.assert_allclose(shares, kernel / kernel.sum(), atol=0.015)
+
+
+def test_fewer_coalitions_than_items_still_add_up():
+    rng = np.random.default_rng(0)
+    samples = np.vstack([np.ones(50), np.zeros(50), rng.random((20, 50)) < 0.5]).astype(float)
+    outputs = rng.normal(size=22)
+    shares = shap.solve(samples, outputs, np.ones(22))
+    assert shares.sum() == pytest.approx(outputs[0] - outputs[1])
+
+
+def test_lime_is_a_weighted_ridge_regression():
+    """By its normal equations, with an intercept that is not penalised."""
+    view = view_of([9])
+    present, weights = own_lime.draw(document_keys(view.batch.ids, 0, "lime")[0], 9)
+    outputs = value_of(view, 0)(torch.from_numpy(present)).numpy()
+    design = np.hstack([present, np.ones((len(present), 1))])
+    penalty = own_lime.PENALTY * np.diag([1.0] * 9 + [0.0])
+    gram = design.T @ (weights[:, None] * design) + penalty
+    expected = np.linalg.solve(gram, design.T @ (weights * outputs))[:9]
+    np.testing.assert_allclose(lime(view)[0], expected, atol=1e-4)
+
+
+def test_limes_samples():
+    present, weights = own_lime.draw(KEY, 12)
+    assert len(present) == own_lime.SAMPLES + own_lime.SAMPLES_PER_ITEM * 12
+    assert present[0].all()
+    assert weights[0] == 1
+    absent = 12 - present[1:].sum(1)
+    assert set(absent) == set(range(1, 13))
+    order = np.argsort(absent, kind="stable")
+    assert (np.diff(weights[1:][order]) <= 0).all()  # the more is gone, the less it counts
+
+
+def test_an_absent_item_is_a_zero_embedding_in_its_place():
+    view = view_of([5], encoder="cnn")
+    embedded = view.model.embed(view.batch).detach().clone()
+    embedded[0, 2] = 0
+    states = view.model.contextualise(embedded, view.batch)
+    logit = view.model.decode(states, view.model.attend(states))[0, 0]
+    present = torch.tensor([[True, True, False, True, True]])
+    sign = 2 * view.decisions[0] - 1
+    torch.testing.assert_close(value_of(view, 0)(present)[0], sign * logit)
