@@ -4,6 +4,7 @@ import gzip
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -79,6 +80,16 @@ def test_two_starts_of_python_give_the_same_bytes(tmp_path):
             env={**os.environ, "PYTHONHASHSEED": start}, check=True,
         )  # fmt: skip
     assert (tmp_path / "1.txt.gz").read_bytes() == (tmp_path / "2.txt.gz").read_bytes()
+
+
+def test_rare_words_get_no_vector_and_none_at_all_is_refused(company, tmp_path):
+    counts = Counter(word for document in company.train for word in document.tokens)
+    rarest = min(counts.values())
+    file = tmp_path / "v.txt"
+    kept = train_vectors(company, Word2Vec(dimension=8, epochs=1, min_count=rarest + 1), file)
+    assert kept == sum(count > rarest for count in counts.values()) < 6
+    with pytest.raises(UserError, match="lower --min-count"):
+        train_vectors(company, Word2Vec(dimension=8, min_count=10**6), file)
 
 
 def test_queries_are_training_text_too(tmp_path):

@@ -314,6 +314,7 @@ def vectors(
     window: Annotated[int, typer.Option(help="Words to each side.", **Whole)] = 5,
     negatives: Annotated[int, typer.Option(help="Drawn per word.", **Whole)] = 5,
     epochs: Annotated[int, typer.Option(help="Passes over the text.", **Whole)] = 5,
+    min_count: Annotated[int, typer.Option(help="Rarer words get no vector.", **Whole)] = 5,
     seed: Annotated[int, typer.Option(help="For all draws.", **Whole)] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -326,7 +327,7 @@ def vectors(
     from assay.corpora import load_corpus
     from assay.word_vectors import Word2Vec, check_asked_vectors, train_vectors
 
-    asked = Word2Vec(kind, dimension, window, negatives, epochs, seed)
+    asked = Word2Vec(kind, dimension, window, negatives, epochs, min_count, seed)
     check_asked_vectors(asked, out)
     loaded = load_corpus(corpus, data=data, limit=limit, seed=seed)
     words = train_vectors(loaded, asked, out, tracker(console, quiet))

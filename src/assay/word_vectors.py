@@ -15,7 +15,6 @@ import numpy as np
 from assay.corpora.corpus import Corpus
 from assay.errors import UserError
 from assay.store import write_file
-from assay.text import SPECIALS
 from assay.training import Track, untracked
 
 KINDS = ("skipgram", "cbow")
@@ -32,6 +31,7 @@ class Word2Vec:
     window: int = 5
     negatives: int = 5
     epochs: int = 5
+    min_count: int = 5  # of a word in the text; rarer ones get no vector
     seed: int = 0
 
 
@@ -42,11 +42,11 @@ def check_asked_vectors(asked: Word2Vec, file: Path) -> None:
         faults.append(f"--out {file} is a folder: pass a file.")
     if asked.kind not in KINDS:
         faults.append(f"--kind '{asked.kind}' is unknown: pass {' or '.join(KINDS)}.")
-    lowest = {"dimension": 1, "window": 1, "negatives": 1, "epochs": 1, "seed": 0}
+    lowest = {"dimension": 1, "window": 1, "negatives": 1, "epochs": 1, "min_count": 1, "seed": 0}
     for name, least in lowest.items():
-        given = getattr(asked, name)
+        given, option = getattr(asked, name), name.replace("_", "-")
         if given < least:
-            faults.append(f"--{name} {given} is too low: pass a whole number from {least} up.")
+            faults.append(f"--{option} {given} is too low: pass a whole number from {least} up.")
     if faults:
         raise UserError("\n       ".join(faults))
 
@@ -55,13 +55,14 @@ def train_vectors(corpus: Corpus, asked: Word2Vec, file: Path, track: Track = un
     """Write a vector per word of the corpus's train text; returns how many. Test stays unseen."""
     check_asked_vectors(asked, file)
     model = _gensim(asked)
-    known = set(corpus.vocabulary.words) - set(SPECIALS)
-    texts = [
-        [token for token in text if token in known]
-        for document in corpus.train
-        for text in (document.tokens, document.query)
-    ]
+    # Not only the corpus's vocabulary: another corpus may know the words that are rare in this.
+    texts = [list(text) for d in corpus.train for text in (d.tokens, d.query)]
     model.build_vocab(texts)
+    if not len(model.wv):
+        raise UserError(
+            f"no word is {asked.min_count} times in the training text of {corpus.name}: pass a "
+            "lower --min-count, or more text."
+        )
     rates = np.linspace(FIRST_RATE, LAST_RATE, asked.epochs + 1)
     # Epoch by epoch, so that it can be watched; the rate falls as it would in one call.
     for epoch in track(range(asked.epochs), "word vectors", asked.epochs):
@@ -86,7 +87,7 @@ def _gensim(asked: Word2Vec) -> Any:
         negative=asked.negatives,
         sg=int(asked.kind == "skipgram"),
         seed=asked.seed,
-        min_count=1,  # rare words are already left out, by the corpus's own rule
+        min_count=asked.min_count,
         workers=1,  # more would race for the weights
         hashfxn=_stable_hash,
     )
