@@ -72,9 +72,10 @@ def _short(reasons: Mapping[Cell, Why], cell: Cell) -> str:
 
 
 def _grouped(reasons: Mapping[Cell, Why]) -> tuple[tuple[str, str], ...]:
-    """Models of one corpus that share a reason share a line."""
+    """Models of one corpus and kind of vectors that share a reason share a line."""
     lines: dict[tuple[str, str], list[str]] = {}
     for cell, why in reasons.items():
-        model = cell.model if cell.vectors == RANDOM else f"{cell.model} with `{cell.vectors}`"
-        lines.setdefault((cell.grid.name, why.whole), []).append(model)
+        name = cell.grid.name
+        subject = name if cell.vectors == RANDOM else f"{name} with `{cell.vectors}`"
+        lines.setdefault((subject, why.whole), []).append(cell.model)
     return tuple((f"{name} ({', '.join(m)})", whole) for (name, whole), m in lines.items())
