@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ NEEDS_EMBEDDING = ("gradient", "gradient_attention", "gradient_input", "gradient
                    "integrated_gradients", "lime", "kernel_shap")  # fmt: skip
 ADDITIVE = ("gradient_input", "integrated_gradients", "kernel_shap", "lime")
 every = pytest.mark.parametrize("name", SCORES)
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "scores.md"
 
 
 @every
@@ -25,6 +27,12 @@ def test_it_declares_itself(name: str):
     assert score.name == name
     assert score.question.endswith("?")
     assert score.paper
+    (row,) = [
+        line for line in PAGE.read_text("utf-8").splitlines() if line.startswith(f"| `{name}`")
+    ]
+    cells = [cell.strip() for cell in row.split("|")]
+    assert ("±" in cells) == score.signed
+    assert cells[-2].startswith("all" if score.sample is None else str(score.sample))
 
 
 @every

@@ -85,14 +85,26 @@ def test_what_does_not_apply_is_said_even_where_no_document_is_sampled(probes):
     assert measured.instances["lime"].null_count() == 3
 
 
+def of_length(ids: tuple[str, ...], length: int) -> Whole:
+    return Whole(ids, (length,) * len(ids), ())
+
+
 def test_the_sample_is_seeded_and_ignores_the_order():
     ids = tuple(f"d{i}" for i in range(500))
-    one = Whole(ids, ()).sample(100, 0)
+    one = of_length(ids, 9).sample(100, 0)
     assert len(one) == 100
-    assert one == Whole(ids[::-1], ()).sample(100, 0)
-    assert one != Whole(ids, ()).sample(100, 1)
-    assert Whole(ids[:5], ()).sample(100, 0) == set(ids[:5])
-    assert Whole(ids, ()).sample(20, 0) < one  # the smaller sample is part of the larger
+    assert one == of_length(ids[::-1], 9).sample(100, 0)
+    assert one != of_length(ids, 9).sample(100, 1)
+    assert of_length(ids[:5], 9).sample(100, 0) == set(ids[:5])
+    assert of_length(ids, 9).sample(20, 0) < one  # the smaller sample is part of the larger
+
+
+def test_long_documents_are_fewer():
+    ids = tuple(f"d{i}" for i in range(500))
+    assert len(of_length(ids, 200).sample(100, 0)) == 100
+    assert len(of_length(ids, 1000).sample(100, 0)) == 4
+    assert of_length(ids, 1000).sample(100, 0) < of_length(ids, 200).sample(100, 0)
+    assert of_length(ids, 3000).sample(100, 0) == set()
 
 
 def test_replacement_words_are_as_frequent_as_in_the_documents():

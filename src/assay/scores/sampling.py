@@ -13,6 +13,7 @@ from assay.corpora.corpus import Document
 from assay.measures.chance import document_keys, uniform
 
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words are there often
+SQUARED_ITEMS = 4_000_000  # costly scores grow with the square: 100 documents of 200 items
 
 
 @dataclass(frozen=True)
@@ -20,14 +21,16 @@ class Whole:
     """The names of all documents, and words as frequent as they are in them."""
 
     ids: tuple[str, ...]
+    lengths: tuple[int, ...]
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> "Whole":
-        ends = np.cumsum([len(document.tokens) for document in documents], dtype=np.int64)
         ids = tuple(document.id for document in documents)
-        if not len(ends) or not ends[-1]:
-            return cls(ids, ())
+        lengths = tuple(len(document.tokens) for document in documents)
+        ends = np.cumsum(lengths, dtype=np.int64)
+        if not sum(lengths):
+            return cls(ids, lengths, ())
         # The same pool for every seed: what a document draws from it is what the seed decides.
         lots = uniform(document_keys(["all documents"], 0, "replacement words"), WORDS)[0]
         places = (lots * ends[-1]).astype(np.int64)
@@ -36,9 +39,14 @@ class Whole:
             documents[row].tokens[place - ends[row]]
             for row, place in zip(rows.tolist(), places.tolist(), strict=True)
         )
-        return cls(ids, words)
+        return cls(ids, lengths, words)
 
     def sample(self, count: int, seed: int) -> frozenset[str]:
-        """At most so many names: those with the smallest keys, whoever asks."""
-        keys = document_keys(self.ids, seed, "sample")
-        return frozenset(self.ids[row] for row in np.argsort(keys, kind="stable")[:count].tolist())
+        """At most so many names: those with the smallest keys, whoever asks.
+
+        It ends early where the documents would be too long together, rather than prefer short
+        ones: fewer, but as they come.
+        """
+        order = np.argsort(document_keys(self.ids, seed, "sample"), kind="stable")[:count]
+        costs = np.cumsum(np.array(self.lengths, dtype=np.int64)[order] ** 2)
+        return frozenset(self.ids[row] for row in order[costs <= SQUARED_ITEMS].tolist())
