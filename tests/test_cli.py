@@ -144,10 +144,11 @@ def test_a_run_prints_results_to_one_stream_and_the_rest_to_the_other(finished):
     verdict = json.loads((out / "verdict.json").read_text())
     measured = [claim for claim in verdict if claim["finding"] != "not measured"]
     lines = ended.stdout.splitlines()
-    assert len(lines) == len(measured) + 2
-    for line, claim in zip(lines, measured, strict=False):
+    assert len(lines) == 2 * len(measured) + 2
+    for line, reason, claim in zip(lines[::2], lines[1::2], measured, strict=False):
         assert line.startswith(claim["finding"])
         assert line.endswith(claim["says"])
+        assert reason == f"  {claim['why']}"
     assert lines[-2].startswith(f"{len(CLAIMS) - len(measured)} of {len(CLAIMS)} claims")
     assert lines[-1] == f"Report: {out / 'report.html'}"
     assert "classes reference, variant" in ended.stderr
