@@ -19,7 +19,7 @@ from assay.description import describe_corpus
 from assay.errors import UserError
 from assay.listing import corpus_rows, probe_rows, show_corpora, show_entries
 from assay.progress import tracker
-from assay.report import write_report
+from assay.report import write_figures, write_report
 from assay.runs import run as run_audit
 from assay.settings import Settings, Ways
 from assay.spoken import claim_lines, corpus_lines, model_line
@@ -180,13 +180,20 @@ def _tell(out: Path, page: Path) -> None:
 @app.command()
 def report(
     directory: Annotated[Path, typer.Argument(help="A run directory.")],
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Also as SVG and PDF, as wide as a paper's column.")
+    ] = False,
 ) -> None:
     """Draw the report again from a run's evidence.
 
-    Example:
+    Examples:
       assay report runs/demo
+      assay report runs/demo --figures
     """
     typer.echo(f"Report: {write_report(directory)}")
+    if figures:
+        drawn = write_figures(directory)
+        typer.echo(f"Figures: {directory / 'figures'} ({len(drawn)} files)")
 
 
 @app.command()

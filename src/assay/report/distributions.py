@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil, log
 
 import numpy as np
 import polars as pl
@@ -13,10 +14,34 @@ from assay.report.record import RunRecord
 Values = NDArray[np.float64]
 
 MOST_CLASSES = 5  # drawn apart; the rest are drawn together
-TAU_EDGES = np.linspace(-1.0, 1.0, 41)
-TVD_GRID = np.linspace(0.0, 1.0, 41)
-TVD_SMOOTHING = 0.03  # standard deviation of the kernel that smooths a violin
+SMOOTHING = 0.03  # of the scale: standard deviation of the kernel that smooths a violin
 WEIGHT_BINS = tuple(f"{low:g}–{high:g}" for low, high in pairwise(WEIGHT_EDGES))
+HALF = 0.5  # a scale that is fitted to its values ends at a whole multiple of this
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where a quantity can lie, and in how many steps a figure cuts that."""
+
+    low: float
+    high: float
+    steps: int = 40
+
+    @property
+    def edges(self) -> Values:
+        return np.linspace(self.low, self.high, self.steps + 1)
+
+
+TAU = Scale(-1.0, 1.0)
+TVD = Scale(0.0, 1.0)
+JSD = Scale(0.0, log(2), 35)
+
+
+def around_zero(values: Values) -> Scale:
+    """The scale that holds all values, as wide to the left as to the right."""
+    farthest = float(np.abs(values).max(initial=HALF))
+    reach = HALF * ceil(farthest / HALF)
+    return Scale(-reach, reach)
 
 
 @dataclass(frozen=True)
@@ -28,6 +53,9 @@ class Panel:
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         return table.filter(pl.col("prediction").is_in(self.members), pl.col("value").is_not_null())
+
+    def values(self, table: pl.DataFrame) -> Values:
+        return self.of(table)["value"].to_numpy()
 
 
 def panels(record: RunRecord) -> list[Panel]:
@@ -41,20 +69,21 @@ def panels(record: RunRecord) -> list[Panel]:
     return shown + ([Panel(f"{len(rest)} rarer classes", rest)] if rest else [])
 
 
-def histogram(values: Values) -> Values:
-    """The share of documents in each bin between `TAU_EDGES`."""
-    counts, _ = np.histogram(np.clip(values, -1.0, 1.0), bins=TAU_EDGES)
+def histogram(values: Values, scale: Scale) -> Values:
+    """The share of documents in each step of the scale."""
+    counts, _ = np.histogram(np.clip(values, scale.low, scale.high), bins=scale.edges)
     return counts.astype(np.float64) / len(values)
 
 
-def smoothed(values: Values) -> Values:
-    """The density of values in [0, 1] on `TVD_GRID`, scaled to a highest point of one.
+def smoothed(values: Values, scale: Scale) -> Values:
+    """The density on the edges of the scale's steps, scaled to a highest point of one.
 
-    Mass that the kernel would push out of [0, 1] is reflected back: a violin that ends at zero
-    must not look as if it faded before it.
+    Mass that the kernel would push out of the scale is reflected back: a violin that ends at
+    zero must not look as if it faded before it.
     """
-    mirrored = np.concatenate([values, -values, 2.0 - values])
-    distance = (TVD_GRID[:, None] - mirrored[None, :]) / TVD_SMOOTHING
+    mirrored = np.concatenate([values, 2 * scale.low - values, 2 * scale.high - values])
+    width = SMOOTHING * (scale.high - scale.low)
+    distance = (scale.edges[:, None] - mirrored[None, :]) / width
     density: Values = np.exp(-0.5 * distance**2).sum(axis=1)
     return density / float(density.max())
 
@@ -66,19 +95,18 @@ def weight_bin(largest: Values) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Bin:
-    """Median TVDs of the documents of one class whose largest weight is in one bin."""
+    """The values of the documents of one class whose largest weight is in one bin."""
 
     number: int
     values: Values
 
 
-def permutation_bins(record: RunRecord, panel: Panel) -> list[Bin]:
+def by_largest_weight(table: pl.DataFrame, largest: pl.DataFrame, panel: Panel) -> list[Bin]:
     """The documents of a panel by largest weight; empty bins left out."""
-    change = record.measured("permutation", "median_tvd")
-    largest = record.measured("permutation", "max_attention").select("id", largest="value")
-    table = panel.of(change).join(largest.drop_nulls(), on="id", maintain_order="left", how="inner")
-    where = weight_bin(table["largest"].to_numpy())
-    values = table["value"].to_numpy()
+    weights = largest.select("id", largest="value").drop_nulls()
+    placed = panel.of(table).join(weights, on="id", maintain_order="left", how="inner")
+    where = weight_bin(placed["largest"].to_numpy())
+    values = placed["value"].to_numpy()
     return [Bin(int(number), values[where == number]) for number in np.unique(where)]
 
 

@@ -1,19 +1,22 @@
 """How does a run become one page that opens anywhere, offline, and shows text only as text?
 
-Evidence in, one file out. Every word that comes from data passes through jinja's escaping; the
-page carries no script, and its Content-Security-Policy allows nothing but its own style sheet
-and the images written into it.
+Evidence in, one file out. Every word that comes from data passes through jinja's escaping, or
+stands in JSON that no browser runs. The Content-Security-Policy allows nothing but the page's own
+style sheet, its own script and the images written into it.
 """
 
 import base64
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from assay.errors import UserError
-from assay.report import documents, words
-from assay.report.figures import data_uri, figures
+from assay.report import documents, example, words
+from assay.report.adversary import account
+from assay.report.figures import data_uris, figures, live, script
 from assay.report.made import made
 from assay.report.numbers import count, number, percent
 from assay.report.record import RunRecord, read_run
@@ -21,7 +24,7 @@ from assay.report.tables import tables
 from assay.store import write_file
 
 MEASURED = ("supported", "contradicted", "undecided")
-OWN_SECTIONS = ("agreement", "permutation")  # probes the template explains itself
+OWN_SECTIONS = ("agreement", "permutation", "adversary")  # probes the template explains itself
 
 
 def write_report(run_dir: Path, out: Path | None = None) -> Path:
@@ -39,30 +42,46 @@ def render(run: RunRecord) -> str:
     """The page as text: the same record gives the same bytes."""
     pages = _environment()
     css = pages.get_template("report.css").render()
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+    pictures = _pictures(run)
+    acting = _script(pages) if any(pictures.values()) else ""
     by_probe = tables(run.summary)
     return pages.get_template("template.html").render(
-        css_digest=digest,
+        css=Markup(css),  # our own files: they hold nothing from the data
+        css_digest=_digest(css),
+        script=Markup(acting),
+        script_digest=_digest(acting),
         made=made(run),
         measured=[claim for claim in run.verdict if claim.finding in MEASURED],
         unmeasured=[claim for claim in run.verdict if claim.finding not in MEASURED],
         tables=by_probe,
+        adversary=account(run),
+        example=example.typical(run),
         other_probes=[probe for probe in by_probe if probe not in OWN_SECTIONS],
         probe=words.probe,
-        pictures=_pictures(run),
+        pictures=pictures,
         selection=documents.select(run),
         most_items=documents.MOST_ITEMS,
         fewest_items=documents.FEWEST_ITEMS,
+        most_in_figure=example.MOST_IN_FIGURE,
     )
 
 
-def _pictures(run: RunRecord) -> dict[str, list[dict[str, str]]]:
-    """The figures of each probe, drawn for light and for dark, with their numbers in words."""
-    drawn: dict[str, list[dict[str, str]]] = {probe: [] for probe in OWN_SECTIONS}
-    for name, figure in figures(run).items():
-        probe = "permutation" if name.startswith("permutation") else "agreement"
-        inks = {ink: data_uri(figure, ink) for ink in ("light", "dark")}
-        drawn[probe].append({**inks, "words": str(figure.description)})
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _script(pages: jinja2.Environment) -> str:
+    """The page's own lines with the libraries they draw by; they may not end their own element."""
+    bundle = script(pages.get_template("report.js").render())
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
+    """The figures of each probe: for light and dark as images, their numbers in words, and live."""
+    drawn: dict[str, list[dict[str, Any]]] = {probe: [] for probe in OWN_SECTIONS}
+    for figure in figures(run):
+        images = data_uris(figure)
+        drawn[figure.probe].append({**images, "words": figure.words, "live": live(figure)})
     return drawn
 
 
@@ -74,6 +93,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     pages.filters |= {"number": number, "count": count, "percent": percent,
                       "shown": words.shown, "plain": words.plain}  # fmt: skip
     return pages

@@ -10,7 +10,8 @@ from assay.report.fields import CURE, Fields, read_json, read_rows
 
 FINDINGS = ("supported", "contradicted", "undecided", "not measured", "not applicable")
 INSTANCE_TEXTS = ("id", "label", "prediction")
-SCORES = ("attention", "gradient", "leave_one_out")
+SCORES = ("attention", "gradient", "leave_one_out", "adversary")
+PER_ITEM = (*SCORES, "token_logits")
 EVIDENCE_COLUMNS = ("instance", "probe", "quantity", "group", "method", "seed", "value")
 
 
@@ -58,15 +59,15 @@ class RunRecord:
     summary: tuple[SummaryRow, ...]
     verdict: tuple[Claim, ...]
 
-    def measured(self, probe: str, quantity: str) -> pl.DataFrame:
+    def measured(self, probe: str, quantity: str, group: str | None = None) -> pl.DataFrame:
         """`id`, `prediction` and `value` of one quantity per document; `value` may be null.
 
-        Evidence may hold several seeds; the documents belong to the base model, which has the
-        lowest.
+        The documents stand in the order of `instances`. Evidence may hold several seeds; the
+        documents belong to the base model, which has the lowest.
         """
         wanted = self.evidence.filter(
             pl.col("instance").is_not_null(),
-            pl.col("group").is_null(),
+            pl.col("group").eq_missing(pl.lit(group, dtype=pl.String)),
             pl.col("probe") == probe,
             pl.col("quantity") == quantity,
         )
@@ -74,7 +75,10 @@ class RunRecord:
             "instance", keep="first", maintain_order=True
         )
         return self.instances.select("id", "prediction").join(
-            base.select(pl.col("instance").alias("id"), "value"), on="id", maintain_order="left"
+            base.select(pl.col("instance").alias("id"), "value"),
+            on="id",
+            how="left",
+            maintain_order="left",
         )
 
 
@@ -125,9 +129,10 @@ def _instances(path: Path) -> pl.DataFrame:
     table = _table(path, (*INSTANCE_TEXTS, "tokens", "probabilities", "attention"))
     wanted: dict[str, pl.DataType] = {name: pl.String() for name in INSTANCE_TEXTS}
     wanted |= {"tokens": pl.List(pl.String), "query": pl.List(pl.String)}
-    wanted |= {name: pl.List(pl.Float64) for name in ("probabilities", *SCORES)}
+    wanted |= {name: pl.List(pl.Float64) for name in ("probabilities", "bias", *SCORES)}
+    wanted |= {"token_logits": pl.List(pl.List(pl.Float64))}
     table = _typed(table, wanted, path)
-    for score in set(SCORES) & set(table.columns):
+    for score in set(PER_ITEM) & set(table.columns):
         uneven = table.filter(pl.col(score).list.len() != pl.col("tokens").list.len())
         if not uneven.is_empty():
             raise UserError(

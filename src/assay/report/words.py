@@ -1,11 +1,12 @@
 """How are the names in the evidence said in plain words?"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from assay.measures.intervals import Interval
 from assay.probes import PROBES, Probe
 from assay.report import distributions as spread
-from assay.report.record import RunRecord
+from assay.report.numbers import number
 
 LONGEST_NAME = 36  # characters, in a figure
 LONGEST_TEXT = 200
@@ -18,6 +19,10 @@ TAU_PAIRS: Mapping[str, str] = {
     "tau_attention_leave_one_out": "τ of attention with leave-one-out",
     "tau_gradient_leave_one_out": "τ of gradient with leave-one-out",
 }
+DIFFERENCES: Mapping[str, str] = {
+    "difference_leave_one_out": "τ(gradient, leave-one-out) − τ(attention, leave-one-out)",
+    "difference_gradient": "τ(gradient, leave-one-out) − τ(attention, gradient)",
+}
 QUANTITIES: Mapping[str, str] = {
     **TAU_PAIRS,
     "tau_gradient_leave_one_out": "τ of gradient with leave-one-out (the ceiling)",
@@ -25,6 +30,9 @@ QUANTITIES: Mapping[str, str] = {
     "tau_shuffled_leave_one_out": "τ of shuffled attention with leave-one-out (the floor)",
     "median_tvd": "Median change of the prediction (TVD) when the weights are shuffled",
     "max_attention": "Largest attention weight of a document",
+    "max_jsd": "Largest distance (JSD) of feasible weights from the model’s own",
+    "max_jsd_upper": "Distance (JSD) that no feasible weights exceed",
+    "adversary_tvd": "Change of the prediction (TVD) under those weights",
 }
 STATISTICS: Mapping[str, str] = {
     "mean": "mean",
@@ -52,7 +60,8 @@ def statistic(name: str) -> str:
 
 def group(name: str) -> str:
     """What the probe varied, or the bin a document fell in."""
-    return plain(name.replace("max_attention=", "largest weight ").replace("=", " "))
+    said = name.replace("max_attention=", "largest weight ").replace(";", ", ")
+    return plain(said.replace("=", " "))
 
 
 def plain(name: str) -> str:
@@ -75,23 +84,25 @@ def in_figure(name: str) -> str:
     return clean if len(clean) <= LONGEST_NAME else clean[: LONGEST_NAME - 1] + "…"
 
 
-def tau_figure(record: RunRecord, quantity: str) -> str:
+def by_class(opening: str, spreads: Iterable[tuple[spread.Panel, spread.Values]]) -> str:
     """The numbers of a histogram, for those who do not see it."""
-    table = record.measured("agreement", quantity)
-    spreads = [(panel, panel.of(table)["value"].to_numpy()) for panel in spread.panels(record)]
     parts = [
         f"predicted {in_figure(panel.title)}: {spread.in_words(values)}"
         for panel, values in spreads
-        if len(values)
     ]
-    return f"Histogram of {TAU_PAIRS[quantity]}. " + "; ".join(parts) + "."
+    return f"{opening} {'; '.join(parts)}."
 
 
-def permutation_figure(record: RunRecord, panel: spread.Panel) -> str:
-    """The numbers of the violins of one predicted class."""
+def by_weight(opening: str, bins: Iterable[spread.Bin]) -> str:
+    """The numbers of violins, one for each range of the largest weight."""
     parts = [
         f"largest weight {spread.WEIGHT_BINS[part.number]}: {spread.in_words(part.values)}"
-        for part in spread.permutation_bins(record, panel)
+        for part in bins
     ]
-    opening = f"Median change under shuffled weights, predicted {in_figure(panel.title)}. "
-    return opening + "; ".join(parts) + "."
+    return f"{opening} {'; '.join(parts)}."
+
+
+def with_interval(measured: Interval) -> str:
+    """A value with its interval; a single document has none."""
+    bounds = f" [{number(measured.low)}, {number(measured.high)}]" if measured.n > 1 else ""
+    return number(measured.value) + bounds

@@ -1,0 +1,29 @@
+"""What do the probes' measurements look like, drawn as Jain & Wallace draw them?
+
+Their figure 5 compares two encoders and is no single run's to draw.
+"""
+
+from assay.report.figures.drawn import data_uris, for_paper, live, script
+from assay.report.figures.frontier import frontier_figure
+from assay.report.figures.heat_pair import heat_pair
+from assay.report.figures.histograms import difference_figures, jsd_histogram, tau_figures
+from assay.report.figures.style import Figure
+from assay.report.figures.violins import jsd_violins, permutation_violins
+from assay.report.record import RunRecord
+
+KINDS = (
+    tau_figures, difference_figures, permutation_violins, frontier_figure, jsd_histogram,
+    jsd_violins,
+)  # fmt: skip
+
+__all__ = ["Figure", "data_uris", "figures", "for_paper", "live", "paper_figures", "script"]
+
+
+def figures(record: RunRecord) -> list[Figure]:
+    """Every figure of the page that this run has the evidence for."""
+    return [figure for kind in KINDS for figure in kind(record)]
+
+
+def paper_figures(record: RunRecord) -> list[Figure]:
+    """Those, and the pair of heat maps, which the page writes as words."""
+    return [*figures(record), *heat_pair(record)]

@@ -1,0 +1,68 @@
+"""How does a figure leave this folder: for the page, live or still, and for a paper?
+
+The same spec and the same versions give the same SVG and the same script, byte for byte. A PDF
+shows the same drawing each time, but its writer orders the parts by chance.
+"""
+
+import base64
+import re
+from functools import cache
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from assay.report.figures.style import INKS, Figure, spec
+
+PIXELS, POINTS = 96, 72  # an inch on a screen and in a PDF
+VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # of Vega-Lite
+SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
+
+
+def svg(figure: Figure) -> str:
+    """The figure in the ink for light paper."""
+    drawing: str = vl_convert.vegalite_to_svg(spec(figure, "light"), vl_version=VERSION)
+    return drawing
+
+
+def data_uris(figure: Figure) -> dict[str, str]:
+    """By ink, `light` and `dark`: images that can stand inside a page.
+
+    Drawn once: the two differ in nothing but their ink, and drawing takes long.
+    """
+    drawing = svg(figure)
+    inked = {ink: drawing.replace(INKS["light"], INKS[ink]) for ink in ("light", "dark")}
+    return {ink: _data_uri(text) for ink, text in inked.items()}
+
+
+def _data_uri(drawing: str) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
+
+
+def live(figure: Figure) -> dict[str, Any]:
+    """The definition that the page's script draws, in the ink of the words around it."""
+    return spec(figure, "page")
+
+
+def for_paper(figure: Figure) -> dict[str, bytes]:
+    """By suffix, the files that a paper can include."""
+    drawing = svg(figure)
+    pdf: bytes = vl_convert.svg_to_pdf(_sized(drawing, figure.inches * POINTS))
+    return {"svg": _sized(drawing, figure.inches * PIXELS).encode(), "pdf": pdf}
+
+
+def _sized(drawing: str, width: float) -> str:
+    """As wide as a column of a paper; the view box keeps the proportions."""
+
+    def resize(size: re.Match[str]) -> str:
+        height = width * float(size[2]) / float(size[1])
+        return f'width="{width:.2f}" height="{height:.2f}"'
+
+    return SIZE.sub(resize, drawing, count=1)
+
+
+@cache
+def script(snippet: str) -> str:
+    """`snippet` with the libraries it draws by, as vl-convert ships them: nothing is fetched."""
+    bundle: str = vl_convert.javascript_bundle(snippet, vl_version=VERSION)
+    return bundle

@@ -1,0 +1,78 @@
+"""What do all figures have in common: size, colour, type, and how many bytes a point may cost?
+
+The figures know altair and vl-convert; nothing outside this folder does. Words that come from
+the data enter a chart as titles or as values of its rows, never as expressions or field names,
+and without control characters.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+ATTENTION = "#cc7a1f"
+RIVAL = "#3d7fc1"
+COLUMN = 3.3  # inches: one column of a paper
+PAGE = 7.0  # both columns
+WIDTH = 270
+LABEL_WIDTH = 48  # the same left of every figure, so that they line up
+TEXT_SIZE = 12
+FONT = "system-ui, sans-serif"
+# On the page a live figure takes the ink of the words around it, in light and in dark.
+INKS = {"light": "#1d1f21", "dark": "#e6e3dc", "page": "currentColor"}
+FAINT = {"gridOpacity": 0.15, "domainOpacity": 0.4, "tickOpacity": 0.4}
+
+Chart = alt.VConcatChart | alt.LayerChart
+Rows = Sequence[Mapping[str, float | str]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One drawing: its name on disk, the probe it belongs to, and its numbers in words."""
+
+    name: str
+    probe: str
+    chart: Chart
+    words: str
+    inches: float = COLUMN
+
+
+def chart(rows: Rows) -> alt.Chart:
+    return alt.Chart({"values": list(rows)})
+
+
+def layered(*marks: alt.Chart | alt.LayerChart) -> alt.LayerChart:
+    """One over the other, the first lowest."""
+    return alt.LayerChart(layer=list(marks))
+
+
+def short(value: float) -> float:
+    """Enough digits for any screen or printer, and no more bytes."""
+    return round(float(value), 4)
+
+
+def across(field: str, title: str | list[str] | None, domain: tuple[float, float]) -> alt.X:
+    """The horizontal axis that carries a probe's quantity."""
+    scaled = alt.X(f"{field}:Q", title=title).scale(domain=list(domain), nice=False)
+    return scaled.axis(tickCount=5, format="~g")
+
+
+def spec(figure: Figure, ink: str) -> dict[str, Any]:
+    """The definition in our type, inked for `light`, `dark` or the `page` around it."""
+    return {**figure.chart.to_dict(), "config": _config(INKS[ink])}
+
+
+def _config(ink: str) -> dict[str, Any]:
+    lines = {f"{part}Color": ink for part in ("label", "title", "grid", "domain", "tick")}
+    sizes = {"labelFontSize": TEXT_SIZE, "titleFontSize": TEXT_SIZE, "titleFontWeight": "normal"}
+    return {
+        "background": "transparent", "font": FONT,
+        "aria": False,  # the words of a figure are said once, by the page
+        "view": {"stroke": None},
+        "axis": {**lines, **sizes, **FAINT},
+        "title": {"color": ink, "fontSize": TEXT_SIZE, "fontWeight": "bold", "anchor": "start"},
+        "text": {"color": ink, "fontSize": TEXT_SIZE},
+        "rule": {"color": ink}, "tick": {"color": ink}, "line": {"color": ink},
+        "rect": {"color": ink},
+    }  # fmt: skip
