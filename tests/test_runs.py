@@ -14,6 +14,7 @@ import pytest
 
 import assay
 from assay.errors import UserError
+from assay.probes import PROBES
 from assay.runs import run
 from assay.settings import Settings, Ways
 
@@ -140,5 +141,5 @@ def test_from_python_in_four_lines(tmp_path: Path):
     audit = assay.audit(model, corpus)
     page = audit.report(tmp_path / "report.html")
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert set(audit.evidence()["probe"]) == {"agreement", "permutation"}
+    assert set(audit.evidence()["probe"]) == set(PROBES)
     assert {"value", "low", "high", "n", "skipped"} <= set(audit.summary().columns)
