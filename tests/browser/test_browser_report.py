@@ -1,5 +1,6 @@
 """Does the page open from disk in a real browser, quietly, safely and at every width?"""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from playwright.sync_api import Browser, Page
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
+FIGURES = 3 + 2 + 3 + 1 + 1 + 3  # taus, differences, shuffles, frontier, histogram, violins
 READABLE = 4.5  # contrast of normal text that WCAG AA asks for
 # Colours are drawn on a canvas because the browser reports mixed ones in several notations.
 CONTRAST = """word => {
@@ -23,6 +25,16 @@ CONTRAST = """word => {
   return (light + .05) / (dark + .05);
 }"""
 
+# A point in the middle of the screen where a bar lies open to the pointer.
+OPEN_POINT = """chart => {
+  chart.scrollIntoView({block: 'center', behavior: 'instant'});
+  for (const bar of chart.querySelectorAll('.mark-rect path')) {
+    const box = bar.getBoundingClientRect();
+    const [x, y] = [box.x + box.width / 2, box.bottom - 1];
+    if (box.height > 4 && document.elementFromPoint(x, y) === bar) return [x, y];
+  }
+}"""
+
 
 class Visit:
     """A page with everything it said and asked for."""
@@ -35,6 +47,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(report.as_uri())
+        self.page.wait_for_selector(".chart picture", state="detached")  # all figures are live
 
 
 @pytest.fixture(scope="module", params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
@@ -52,11 +65,13 @@ def test_opens_without_a_word_and_asks_for_nothing(visit: Visit, report: Path) -
 
 
 def test_hostile_text_is_shown_and_never_runs(visit: Visit) -> None:
-    words = visit.page.locator(".heat.attention").first.inner_text()
+    words = visit.page.locator("article .heat.attention").first.inner_text()
     assert "<script>window.hacked = 1</script>" in words
     assert '"><img src=x onerror=window.hacked=1>' in words
     assert visit.page.evaluate("window.hacked") is None
-    assert visit.page.locator("script, .heat img").count() == 0
+    assert visit.page.locator(".heat img, .heat script, .chart b").count() == 0
+    ours = "script[type='module'], script[type='application/json']"
+    assert visit.page.locator("script").count() == visit.page.locator(ours).count()
 
 
 def test_the_policy_stops_even_injected_script_and_images(browser: Browser, report: Path) -> None:
@@ -84,8 +99,11 @@ def test_both_heat_maps_hold_the_same_words(visit: Visit) -> None:
     assert articles.count() == 20
     for number in range(articles.count()):
         maps = articles.nth(number).locator(".heat")
-        attention, rival = (maps.nth(place).locator("bdi").all_inner_texts() for place in (0, 1))
-        assert attention == rival
+        assert maps.count() == 3
+        attention, *others = (
+            maps.nth(place).locator("bdi").all_inner_texts() for place in range(3)
+        )
+        assert others == [attention, attention]
         assert len(attention) >= 6
 
 
@@ -96,15 +114,55 @@ def test_words_stay_readable_at_full_weight(visit: Visit) -> None:
 
 
 def test_figures_are_drawn(visit: Visit) -> None:
-    widths = visit.page.eval_on_selector_all(
-        "figure img", "images => images.map(image => image.naturalWidth)"
+    boxes = visit.page.eval_on_selector_all(
+        ".chart svg", "all => all.map(one => [one.clientWidth, one.clientHeight])"
     )
-    assert len(widths) == 6
-    assert min(widths) > 200
+    assert len(boxes) == FIGURES
+    assert min(width for width, _ in boxes) > 200
+    assert min(height for _, height in boxes) > 80
+
+
+def test_figures_say_their_numbers_to_those_who_do_not_see_them(visit: Visit) -> None:
+    drawings = visit.page.get_by_role("img", name=re.compile(r"\d\.\d\d"))
+    assert drawings.count() == FIGURES
+
+
+def test_a_class_name_in_a_figure_is_text(visit: Visit) -> None:
+    titles = visit.page.locator(".chart svg text").all_text_contents()
+    assert [title for title in titles if "<b>positive</b>" in title]
+
+
+def test_figures_take_the_ink_of_the_words_around_them(visit: Visit) -> None:
+    inks = "label => [getComputedStyle(label).fill, getComputedStyle(document.body).color]"
+    drawn, words = visit.page.locator(".chart .role-axis-label text").first.evaluate(inks)
+    assert drawn == words
+
+
+def test_pointing_at_a_bar_shows_its_numbers(visit: Visit) -> None:
+    tip = visit.page.locator(".tip")
+    assert tip.is_hidden()
+    x, y = visit.page.locator(".chart").first.evaluate(OPEN_POINT)
+    visit.page.mouse.move(x, y)
+    assert re.fullmatch(r"τ .* of the documents \(\d+ of \d+\)", tip.inner_text())
+    box, width = tip.bounding_box(), visit.page.viewport_size["width"]
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    visit.page.mouse.move(1, 1)
+    assert tip.is_hidden()
+
+
+def test_without_script_the_figures_are_pictures(browser: Browser, report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    pictures = page.locator(".chart img")
+    assert pictures.count() == FIGURES
+    assert all(pictures.nth(place).bounding_box()["width"] > 200 for place in range(FIGURES))
+    context.close()
 
 
 def test_direction_marks_do_not_reorder_the_words_after_them(visit: Visit) -> None:
-    hostile = visit.page.locator(".heat.attention").first
+    hostile = visit.page.locator("article .heat.attention").first
     assert "[U+202E]gnp.exe[U+2066]" in hostile.inner_text()
     starts = hostile.locator("bdi").evaluate_all(
         "words => words.map(word => word.getClientRects()[0]).map(box => [box.top, box.left])"

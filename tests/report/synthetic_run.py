@@ -21,10 +21,14 @@ PAIRS = (
     ("gradient", "leave_one_out"),
 )
 LONG = 1000  # items of the document that needs a window
+EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def write_run(folder: Path, *, documents: int = 60, query: bool = False) -> Path:
-    """A whole run directory: three classes, hostile words, short, long and constant documents."""
+    """A whole run directory: three classes, hostile words, short, long and constant documents.
+
+    With a query the model is one of pairs: no logits per item, and its rivals were searched for.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(5)
     instances = [_instance(rng, number, query) for number in range(documents)]
@@ -63,7 +67,22 @@ def _instance(rng: np.random.Generator, number: int, query: bool) -> dict[str, o
         "leave_one_out": leave_one_out.tolist(),
     }
     asked = {"query": ["who", "is", SCRIPT, "?"], "allowed": [0, 2]}
-    return {**row, **(asked if query else {})}
+    return {**row, **_rival(number, row), **(asked if query else _logits(number, row))}
+
+
+def _rival(number: int, row: dict) -> dict[str, object]:
+    """Furthest weights: nearly all on one item."""
+    place = int(np.random.default_rng((6, number)).integers(len(row["tokens"])))
+    weights = np.full(len(row["tokens"]), 0.01 / len(row["tokens"]))
+    weights[place] += 0.99
+    return {"adversary": weights.tolist()}
+
+
+def _logits(number: int, row: dict) -> dict[str, object]:
+    """Logits per item that give back the recorded probabilities under the model's weights."""
+    free = np.random.default_rng((7, number)).normal(size=(len(row["tokens"]), len(CLASSES)))
+    centred = free - np.asarray(row["attention"]) @ free
+    return {"token_logits": centred.tolist(), "bias": np.log(row["probabilities"]).tolist()}
 
 
 def _evidence(rng: np.random.Generator, instance: dict) -> list[dict[str, object]]:
@@ -77,38 +96,57 @@ def _evidence(rng: np.random.Generator, instance: dict) -> list[dict[str, object
         ("permutation", "median_tvd", float(rng.beta(1 + 4 * largest, 4))),
         ("permutation", "max_attention", largest),
     ]
+    method = "search" if "query" in instance else "bracket"
+    measured = [(*row, None, None) for row in rows]
+    measured += [(*row, method) for row in _frontier(instance)]
     return [
         {
             "instance": instance["id"],
             "probe": probe,
             "quantity": quantity,
-            "group": None,
-            "method": None,
+            "group": group,
+            "method": method,
             "seed": 0,
             "value": None if np.isnan(value) else float(value),
         }
-        for probe, quantity, value in rows
+        for probe, quantity, value, group, method in measured
     ]
+
+
+def _frontier(instance: dict) -> list[tuple[str, str, float, str | None]]:
+    """Distances that grow with eps and with how evenly the weights lie."""
+    largest = max(instance["attention"])
+    rows = [("adversary", "max_attention", largest, None)]
+    for eps in EPS:
+        jsd = np.log(2) * (1 - largest) * (1 + eps) / 1.5
+        found = {"max_jsd": jsd, "max_jsd_upper": min(jsd + 0.02, np.log(2)), "adversary_tvd": eps}
+        rows += [("adversary", name, value, f"eps={eps:g}") for name, value in found.items()]
+    return rows
 
 
 def _summary(instances: list[dict], rows: list[dict]) -> list[dict[str, object]]:
     predicted = {row["id"]: row["prediction"] for row in instances}
-    quantities = [f"tau_{one}_{other}" for one, other in PAIRS] + ["median_tvd"]
+    subjects = dict.fromkeys(
+        (row["probe"], row["quantity"], row["group"])
+        for row in rows
+        if not row["quantity"].startswith(("p_", "max_attention"))
+    )
     table = []
-    for quantity in quantities:
-        for group in ("all", *CLASSES):
+    for subject in subjects:
+        for name in ("all", *CLASSES):
             values = [
                 row["value"]
                 for row in rows
-                if row["quantity"] == quantity and group in ("all", predicted[row["instance"]])
+                if (row["probe"], row["quantity"], row["group"]) == subject
+                and name in ("all", predicted[row["instance"]])
             ]
             known = np.array([value for value in values if value is not None])
             counts = {"n": len(known), "skipped": len(values) - len(known)}
-            probe = "permutation" if quantity == "median_tvd" else "agreement"
+            probe, quantity, group = subject
             for statistic, value in {"mean": known.mean(), "std": known.std()}.items():
                 low, high = (value - 0.05, value + 0.05) if statistic == "mean" else (None, None)
                 table.append(
-                    {"probe": probe, "quantity": quantity, "group": None, "class": group,
+                    {"probe": probe, "quantity": quantity, "group": group, "class": name,
                      "statistic": statistic, "value": value, "low": low, "high": high, **counts}
                 )  # fmt: skip
     return table

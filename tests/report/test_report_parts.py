@@ -2,18 +2,14 @@
 
 from pathlib import Path
 
-import altair as alt
 import numpy as np
 import pytest
 from synthetic_run import CLASSES
 
 from assay.report import distributions, documents, words
-from assay.report.figures import data_uri, figures
 from assay.report.numbers import count, number
 from assay.report.record import SummaryRow, read_run
 from assay.report.tables import tables
-
-MOST_POINTS = 2000
 
 
 @pytest.mark.parametrize(
@@ -38,7 +34,7 @@ def test_counts() -> None:
 
 
 def test_histogram_is_a_share_and_holds_both_ends() -> None:
-    share = distributions.histogram(np.array([-1.0, -1.0, 0.01, 1.0]))
+    share = distributions.histogram(np.array([-1.0, -1.0, 0.01, 1.0]), distributions.TAU)
     assert share[0] == 0.5
     assert share[-1] == 0.25
     assert share[20] == 0.25
@@ -51,12 +47,18 @@ def test_weights_fall_in_the_papers_bins() -> None:
 
 
 def test_violins_peak_where_the_values_are() -> None:
-    density = distributions.smoothed(np.array([0.5, 0.5, 0.1]))
-    assert distributions.TVD_GRID[density.argmax()] == pytest.approx(0.5)
+    density = distributions.smoothed(np.array([0.5, 0.5, 0.1]), distributions.TVD)
+    assert distributions.TVD.edges[density.argmax()] == pytest.approx(0.5)
     assert density.max() == 1.0
     # Half of the mass at zero would fall outside: reflected, it stands as high as inside.
-    at_edge = distributions.smoothed(np.array([0.0, 0.5]))
+    at_edge = distributions.smoothed(np.array([0.0, 0.5]), distributions.TVD)
     assert at_edge[0] == pytest.approx(2 * at_edge[20])
+
+
+@pytest.mark.parametrize(("farthest", "reach"), [(0.0, 0.5), (0.5, 0.5), (-0.51, 1.0), (1.7, 2.0)])
+def test_a_fitted_scale_is_even_and_holds_everything(farthest: float, reach: float) -> None:
+    scale = distributions.around_zero(np.array([0.1, farthest]))
+    assert (scale.low, scale.high) == (-reach, reach)
 
 
 @pytest.mark.parametrize("length", [3, 50])
@@ -98,26 +100,6 @@ def test_rare_classes_are_drawn_together(shared_run: Path, monkeypatch: pytest.M
     assert {name for panel in shown for name in panel.members} == set(CLASSES)
 
 
-def test_figures_are_charts_with_few_points_and_words(shared_run: Path) -> None:
-    drawn = figures(read_run(shared_run))
-    assert list(drawn)[:3] == list(words.TAU_PAIRS)
-    assert len(drawn) == 3 + len(CLASSES)
-    points = 0
-    for chart in drawn.values():
-        assert isinstance(chart, alt.TopLevelMixin)
-        assert "median" in str(chart.description)
-        points += sum(len(rows) for rows in chart.to_dict()["datasets"].values())
-    assert 0 < points <= MOST_POINTS
-
-
-def test_an_image_is_drawn_for_light_and_for_dark(shared_run: Path) -> None:
-    chart = next(iter(figures(read_run(shared_run)).values()))
-    light, dark = data_uri(chart, "light"), data_uri(chart, "dark")
-    assert light.startswith("data:image/svg+xml;base64,")
-    assert light != dark
-    assert light == data_uri(chart, "light")
-
-
 def _row(quantity: str, statistic: str, predicted: str = "all", n: int = 9) -> SummaryRow:
     return SummaryRow("agreement", quantity, None, predicted, statistic, 0.5, 0.4, 0.6, n, 1)
 
@@ -149,6 +131,7 @@ def test_groups_and_never_predicted_classes() -> None:
     (table,) = tables([whole, empty, binned])["permutation"]
     assert [part.caption.split(": ")[1:] for part in table.parts] == [[], ["largest weight 0-0.25"]]
     assert [row.n for part in table.parts for row in part.rows] == [9, 3]
+    assert words.group("eps=0.01;max_attention=0-0.25") == "eps 0.01, largest weight 0-0.25"
 
 
 def test_a_table_of_many_classes_keeps_the_largest_and_counts_the_rest() -> None:

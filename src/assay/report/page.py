@@ -42,6 +42,7 @@ def render(run: RunRecord) -> str:
     """The page as text: the same record gives the same bytes."""
     pages = _environment()
     css = pages.get_template("report.css").render()
+    account_of_run = made(run)  # first, because it refuses a broken run before the slow drawing
     pictures = _pictures(run)
     acting = _script(pages) if any(pictures.values()) else ""
     by_probe = tables(run.summary)
@@ -50,7 +51,7 @@ def render(run: RunRecord) -> str:
         css_digest=_digest(css),
         script=Markup(acting),
         script_digest=_digest(acting),
-        made=made(run),
+        made=account_of_run,
         measured=[claim for claim in run.verdict if claim.finding in MEASURED],
         unmeasured=[claim for claim in run.verdict if claim.finding not in MEASURED],
         tables=by_probe,

@@ -26,10 +26,12 @@ const settings = {ast: true, actions: false, renderer: "svg", defaultStyle: fals
 async function draw(place) {
   const picture = place.querySelector("picture");
   const drawing = document.createElement("div");
-  drawing.setAttribute("role", "img");
-  drawing.setAttribute("aria-label", picture.querySelector("img").alt);
   await vegaEmbed(drawing, JSON.parse(place.querySelector("script").textContent), settings);
-  picture.replaceWith(drawing);
+  const image = document.createElement("div"); // the drawing's own role would read out every mark
+  image.setAttribute("role", "img");
+  image.setAttribute("aria-label", picture.querySelector("img").alt);
+  image.append(drawing);
+  picture.replaceWith(image);
 }
 
 for (const place of document.querySelectorAll(".chart")) draw(place);
