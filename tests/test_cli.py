@@ -328,7 +328,7 @@ def test_our_own_faults_keep_their_traceback(capsys, monkeypatch, tmp_path):
     def broken(*_, **__):
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(cli, "run_audit", broken)
+    monkeypatch.setattr(cli.run, "run_audit", broken)
     monkeypatch.setattr(sys, "argv", ["assay", "run", *SMALL, "--out", str(tmp_path / "run")])
     with pytest.raises(ZeroDivisionError):  # Python then prints it and leaves with 1
         cli.main()

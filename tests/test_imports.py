@@ -31,13 +31,13 @@ FLOW = (
 )
 RANK = {name: rank for rank, names in enumerate(FLOW) for name in names}
 
-# Library -> the one module, or for the report's figures the one folder, that may import it.
+# Library -> the one module, or the one folder, that may import it.
 DOORS = {
     "altair": "report/figures/",
     "vl_convert": "report/figures/",
     "jinja2": "report/page.py",
     "safetensors": "models/saved.py",
-    "typer": "cli.py",
+    "typer": "cli/",
     "captum": "scores/captum.py",
     "transformers": "models/transformer.py",
     "ray": "engines.py",

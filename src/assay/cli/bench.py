@@ -1,0 +1,28 @@
+"""`assay bench`: our routes beside the papers' plain loops."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.bench.command import bench_and_tell
+from assay.cli.app import app, console, say
+from assay.progress import tracker
+
+
+@app.command()
+def bench(
+    file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there too.")
+    ] = None,
+    long: Annotated[bool, typer.Option("--long", help="Add the expensive rows.")] = False,
+) -> None:
+    """Time our routes beside the papers' plain loops, and check that they agree.
+
+    Examples:
+      assay bench
+      assay bench --long --json bench.json
+    """
+    if not bench_and_tell(file, long=long, track=tracker(console, quiet=False)):
+        say("assay: a fast route and its plain loop disagree: this is our fault.")
+        raise typer.Exit(1)
