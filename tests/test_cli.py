@@ -296,7 +296,7 @@ def test_stopped_from_the_keyboard_says_how_to_go_on(assay, tmp_path, monkeypatc
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "run_audit", interrupted)
+    monkeypatch.setattr(cli.run, "run_audit", interrupted)
     said = assay("run", *SMALL, "--out", tmp_path / "run")
     assert said.code == 130
     assert said.err.count("\n") == 1
