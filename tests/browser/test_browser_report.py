@@ -35,6 +35,19 @@ OPEN_POINT = """chart => {
   }
 }"""
 
+# Every opaque colour of an image.
+COLOURS = """async source => {
+  const image = Object.assign(new Image(), {src: source});
+  await image.decode();
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.drawImage(image, 0, 0);
+  const pixels = pen.getImageData(0, 0, 300, 150).data;
+  const found = new Set();
+  for (let i = 0; i < pixels.length; i += 4)
+    if (pixels[i + 3] === 255) found.add(pixels.slice(i, i + 3).join());
+  return [...found].map(colour => colour.split(',').map(Number));
+}"""
+
 
 class Visit:
     """A page with everything it said and asked for."""
@@ -47,7 +60,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(report.as_uri())
-        self.page.wait_for_selector(".chart picture", state="detached")  # all figures are live
+        self.page.wait_for_selector(".chart img", state="detached")  # all figures are live
 
 
 @pytest.fixture(scope="module", params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
@@ -159,6 +172,19 @@ def test_without_script_the_figures_are_pictures(browser: Browser, report: Path)
     assert pictures.count() == FIGURES
     assert all(pictures.nth(place).bounding_box()["width"] > 200 for place in range(FIGURES))
     context.close()
+
+
+@pytest.mark.parametrize(("scheme", "ink"), [("light", [29, 31, 33]), ("dark", [230, 227, 220])])
+def test_pictures_are_inked_for_light_and_for_dark(
+    browser: Browser, report: Path, scheme: str, ink: list[int]
+) -> None:
+    image = re.search(r'data:image/svg\+xml;base64,[^"]*', report.read_text(encoding="utf-8"))
+    assert image is not None
+    page = browser.new_page(color_scheme=scheme)
+    page.goto("about:blank")
+    colours = page.evaluate(COLOURS, image[0])
+    page.close()
+    assert ink in colours
 
 
 def test_direction_marks_do_not_reorder_the_words_after_them(visit: Visit) -> None:

@@ -1,5 +1,6 @@
 """Do the figures hold the evidence's numbers, and the documents the weights they claim?"""
 
+import base64
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -9,13 +10,15 @@ import numpy as np
 import polars as pl
 import pytest
 from synthetic_run import CLASSES, EPS, write_run
+from typer.testing import CliRunner
 
+from assay.cli import app
 from assay.measures.intervals import mean_interval
 from assay.report import read_run, write_figures
 from assay.report.adversary import frontier
 from assay.report.documents import described
 from assay.report.example import MOST_IN_FIGURE, typical
-from assay.report.figures import Figure, data_uris, figures, live, paper_figures
+from assay.report.figures import Figure, data_uri, figures, live, paper_figures
 from assay.report.figures.heat_pair import LETTERS
 from assay.report.record import RunRecord
 from assay.report.replayed import probability_under
@@ -204,10 +207,13 @@ def test_vector_files_are_the_same_each_time_and_keep_names_as_text(paper_run: P
 
 
 def test_an_image_is_inked_for_light_and_for_dark(drawn: dict[str, Figure]) -> None:
-    inked = data_uris(drawn["adversary_frontier"])
-    assert inked["light"] != inked["dark"]
-    assert all(uri.startswith("data:image/svg+xml;base64,") for uri in inked.values())
-    assert inked == data_uris(drawn["adversary_frontier"])
+    image = data_uri(drawn["adversary_frontier"])
+    opening, _, encoded = image.partition(",")
+    assert opening == "data:image/svg+xml;base64"
+    style = ET.fromstring(base64.b64decode(encoded)).find("{http://www.w3.org/2000/svg}style")
+    assert style is not None
+    assert "prefers-color-scheme:dark" in (style.text or "")
+    assert image == data_uri(drawn["adversary_frontier"])
 
 
 def test_a_run_without_the_probe_has_the_other_figures(own_run: Path) -> None:
@@ -218,3 +224,14 @@ def test_a_run_without_the_probe_has_the_other_figures(own_run: Path) -> None:
     names = {figure.name for figure in figures(read_run(own_run))}
     assert not [name for name in names if name.startswith("adversary")]
     assert set(TAU_PAIRS) <= names
+
+
+def test_the_command_writes_them_beside_the_page(own_run: Path) -> None:
+    said = CliRunner().invoke(app, ["report", str(own_run), "--figures"])
+    assert said.exit_code == 0
+    files = len(list((own_run / "figures").iterdir()))
+    assert said.stdout.splitlines() == [
+        f"Report: {own_run / 'report.html'}",
+        f"Figures: {own_run / 'figures'} ({files} files)",
+    ]
+    assert files > 0

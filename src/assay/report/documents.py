@@ -23,7 +23,7 @@ MOST_DOCUMENTS = 20
 MOST_ITEMS = 400  # a longer document is shown through a window
 FEWEST_ITEMS = 6  # below this τ takes few values and reaches -1 by chance
 LEVELS = 10  # steps of the heat map's colour
-BYTES_FOR_ALL = 1_200_000  # of the page's 3 MB; the script of the figures takes 0.9
+BYTES_FOR_ALL = 1_000_000  # of the page's 3 MB; the script of the figures takes 0.9
 BYTES_PER_ITEM = 60  # the markup around one item
 HEATS = {
     "attention": "attention",

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from assay.errors import UserError
 from assay.report import documents, example, words
 from assay.report.adversary import account
-from assay.report.figures import data_uris, figures, live, script
+from assay.report.figures import data_uri, figures, live, script
 from assay.report.made import made
 from assay.report.numbers import count, number, percent
 from assay.report.record import RunRecord, read_run
@@ -78,11 +78,11 @@ def _script(pages: jinja2.Environment) -> str:
 
 
 def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
-    """The figures of each probe: for light and dark as images, their numbers in words, and live."""
+    """The figures of each probe: as images, their numbers in words, and live."""
     drawn: dict[str, list[dict[str, Any]]] = {probe: [] for probe in OWN_SECTIONS}
     for figure in figures(run):
-        images = data_uris(figure)
-        drawn[figure.probe].append({**images, "words": figure.words, "live": live(figure)})
+        picture = {"image": data_uri(figure), "words": figure.words, "live": live(figure)}
+        drawn[figure.probe].append(picture)
     return drawn
 
 

@@ -24,12 +24,12 @@ function tell(_handler, event, _item, words) {
 const settings = {ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: tell};
 
 async function draw(place) {
-  const picture = place.querySelector("picture");
+  const picture = place.querySelector("img");
   const drawing = document.createElement("div");
   await vegaEmbed(drawing, JSON.parse(place.querySelector("script").textContent), settings);
   const image = document.createElement("div"); // the drawing's own role would read out every mark
   image.setAttribute("role", "img");
-  image.setAttribute("aria-label", picture.querySelector("img").alt);
+  image.setAttribute("aria-label", picture.alt);
   image.append(drawing);
   picture.replaceWith(image);
 }

@@ -3,7 +3,7 @@
 Their figure 5 compares two encoders and is no single run's to draw.
 """
 
-from assay.report.figures.drawn import data_uris, for_paper, live, script
+from assay.report.figures.drawn import data_uri, for_paper, live, script
 from assay.report.figures.frontier import frontier_figure
 from assay.report.figures.heat_pair import heat_pair
 from assay.report.figures.histograms import difference_figures, jsd_histogram, tau_figures
@@ -16,7 +16,7 @@ KINDS = (
     jsd_violins,
 )  # fmt: skip
 
-__all__ = ["Figure", "data_uris", "figures", "for_paper", "live", "paper_figures", "script"]
+__all__ = ["Figure", "data_uri", "figures", "for_paper", "live", "paper_figures", "script"]
 
 
 def figures(record: RunRecord) -> list[Figure]:

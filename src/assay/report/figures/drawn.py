@@ -12,41 +12,34 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from assay.report.figures.style import INKS, Figure, spec
+from assay.report.figures.style import DARK, LIGHT, ON_PAGE, Figure, spec
 
 PIXELS, POINTS = 96, 72  # an inch on a screen and in a PDF
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # of Vega-Lite
+BOTH_INKS = f"svg{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK}}}}}"
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
-def svg(figure: Figure) -> str:
-    """The figure in the ink for light paper."""
-    drawing: str = vl_convert.vegalite_to_svg(spec(figure, "light"), vl_version=VERSION)
+def svg(figure: Figure, ink: str) -> str:
+    drawing: str = vl_convert.vegalite_to_svg(spec(figure, ink), vl_version=VERSION)
     return drawing
 
 
-def data_uris(figure: Figure) -> dict[str, str]:
-    """By ink, `light` and `dark`: images that can stand inside a page.
-
-    Drawn once: the two differ in nothing but their ink, and drawing takes long.
-    """
-    drawing = svg(figure)
-    inked = {ink: drawing.replace(INKS["light"], INKS[ink]) for ink in ("light", "dark")}
-    return {ink: _data_uri(text) for ink, text in inked.items()}
-
-
-def _data_uri(drawing: str) -> str:
+def data_uri(figure: Figure) -> str:
+    """An image that can stand inside a page; it asks by itself whether the page is dark."""
+    head, bracket, rest = svg(figure, ON_PAGE).partition(">")
+    drawing = head + bracket + f"<style>{BOTH_INKS}</style>" + rest
     return "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
 
 
 def live(figure: Figure) -> dict[str, Any]:
     """The definition that the page's script draws, in the ink of the words around it."""
-    return spec(figure, "page")
+    return spec(figure, ON_PAGE)
 
 
 def for_paper(figure: Figure) -> dict[str, bytes]:
     """By suffix, the files that a paper can include."""
-    drawing = svg(figure)
+    drawing = svg(figure, LIGHT)
     pdf: bytes = vl_convert.svg_to_pdf(_sized(drawing, figure.inches * POINTS))
     return {"svg": _sized(drawing, figure.inches * PIXELS).encode(), "pdf": pdf}
 

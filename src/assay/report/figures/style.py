@@ -19,8 +19,8 @@ WIDTH = 270
 LABEL_WIDTH = 48  # the same left of every figure, so that they line up
 TEXT_SIZE = 12
 FONT = "system-ui, sans-serif"
-# On the page a live figure takes the ink of the words around it, in light and in dark.
-INKS = {"light": "#1d1f21", "dark": "#e6e3dc", "page": "currentColor"}
+LIGHT, DARK = "#1d1f21", "#e6e3dc"  # inks, for light and for dark paper
+ON_PAGE = "currentColor"  # the ink of the words around the figure
 FAINT = {"gridOpacity": 0.15, "domainOpacity": 0.4, "tickOpacity": 0.4}
 
 Chart = alt.VConcatChart | alt.LayerChart
@@ -59,8 +59,8 @@ def across(field: str, title: str | list[str] | None, domain: tuple[float, float
 
 
 def spec(figure: Figure, ink: str) -> dict[str, Any]:
-    """The definition in our type, inked for `light`, `dark` or the `page` around it."""
-    return {**figure.chart.to_dict(), "config": _config(INKS[ink])}
+    """The definition in our type and the given ink."""
+    return {**figure.chart.to_dict(), "config": _config(ink)}
 
 
 def _config(ink: str) -> dict[str, Any]:
