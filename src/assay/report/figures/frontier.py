@@ -31,18 +31,7 @@ def frontier_figure(record: RunRecord) -> Iterator[Figure]:
 
 
 def _frontier(points: list[FrontierPoint]) -> alt.LayerChart:
-    rows: Rows = [
-        {
-            "eps": point.eps,
-            "mean": short(point.mean),
-            "low": short(point.low),
-            "high": short(point.high),
-            "upper": short(point.mean if point.upper is None else point.upper),
-            "say": _say(point),
-        }
-        for point in points
-    ]
-    base, mean = chart(rows), "mean:Q"
+    base, mean = chart(_rows(points)), "mean:Q"
     layers = [
         base.mark_area(color=ATTENTION, opacity=0.3).encode(y="low:Q", y2="high:Q"),
         base.mark_line(color=ATTENTION).encode(y=mean),
@@ -60,6 +49,20 @@ def _frontier(points: list[FrontierPoint]) -> alt.LayerChart:
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
     shared = layered(*layers).encode(x=across.axis(values=TICKS, format="~g"), y=upward)
     return shared.properties(width=WIDTH, height=HEIGHT, title="mean of the largest JSD")
+
+
+def _rows(points: list[FrontierPoint]) -> Rows:
+    return [
+        {
+            "eps": point.eps,
+            "mean": short(point.mean),
+            "low": short(point.low),
+            "high": short(point.high),
+            "upper": short(point.mean if point.upper is None else point.upper),
+            "say": _say(point),
+        }
+        for point in points
+    ]
 
 
 def _highest() -> alt.Chart:
