@@ -97,7 +97,7 @@ def logits_without_each(
     pool = Pool.empty(length, batch, size, frame.items)
     untouched = encoder.reach is not None or not exactly
     if untouched:
-        states = F.linear(encoder(frame).items.transpose(0, 1), projection)
+        states = F.linear(encoder(frame).transpose(0, 1), projection)
         scores, values = readout.parts(states, frame.mask.T, every)
     if encoder.reach is not None:
         pool = _untouched(scores, values, encoder.reach)

@@ -2,7 +2,7 @@
 
 An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end
 markers itself and hides them again, so that nothing outside ever sees a state that is not an
-item's. `last` summarises a whole text; pair tasks use it as the query.
+item's. `last` summarises a whole text: of the query of a pair task only that is used.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,12 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from assay.models.frame import Frame
-
-
-@dataclass(frozen=True)
-class Encoded:
-    items: Tensor  # (B, T, m)
-    last: Tensor  # (B, m)
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,13 @@ class Encoder(Protocol):
     size: int
     reach: int | None  # states further from a deleted item stay the same; None: all may change
 
-    def __call__(self, frame: Frame) -> Encoded: ...
+    def __call__(self, frame: Frame) -> Tensor:
+        """States of the items, (B, T, m); finite on padding, where they mean nothing."""
+        ...
+
+    def last(self, frame: Frame) -> Tensor:
+        """The whole text in one state, (B, m)."""
+        ...
 
     def encode_deletions(
         self, frame: Frame, projection: Tensor, *, exactly: bool
@@ -77,9 +77,12 @@ class Average(nn.Module):
         self.size = size
         self.map = nn.Linear(inputs, size)
 
-    def forward(self, frame: Frame) -> Encoded:
-        items = torch.tanh(self.map(frame.items)) * frame.mask[..., None]
-        return Encoded(items, items.sum(1) / frame.lengths.clamp(min=1)[:, None])
+    def forward(self, frame: Frame) -> Tensor:
+        return torch.tanh(self.map(frame.items))
+
+    def last(self, frame: Frame) -> Tensor:
+        states: Tensor = self(frame) * frame.mask[..., None]
+        return states.sum(1) / frame.lengths.clamp(min=1)[:, None]
 
     def encode_deletions(
         self, frame: Frame, projection: Tensor, *, exactly: bool
@@ -98,11 +101,15 @@ class Convolution(nn.Module):
         maps = [nn.Conv1d(inputs, filters, width, padding=width // 2) for width in widths]
         self.maps: Iterable[Any] = nn.ModuleList(maps)  # torch's own type hides what it holds
 
-    def forward(self, frame: Frame) -> Encoded:
+    def forward(self, frame: Frame) -> Tensor:
         framed = frame.framed.transpose(1, 2)
         states = torch.cat([F.relu(convolve(framed)) for convolve in self.maps], 1)
-        items = states.transpose(1, 2)[:, 1:-1] * frame.mask[..., None]
-        return Encoded(items, items.amax(1))
+        return states.transpose(1, 2)[:, 1:-1]
+
+    def last(self, frame: Frame) -> Tensor:
+        # No state is below zero, so a zero on padding never is the maximum's only owner.
+        states: Tensor = self(frame) * frame.mask[..., None]
+        return states.amax(1)
 
     def encode_deletions(
         self, frame: Frame, projection: Tensor, *, exactly: bool

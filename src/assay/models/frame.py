@@ -11,7 +11,7 @@ from torch import Tensor
 class Frame:
     """Embedded items with the two markers around them, read in either direction."""
 
-    items: Tensor  # (B, T, E)
+    items: Tensor  # (B, T, E), zero on padding: that is how padding is embedded
     mask: Tensor  # (B, T)
     start: Tensor  # (E,)
     end: Tensor  # (E,)
@@ -23,13 +23,11 @@ class Frame:
     @cached_property
     def framed(self) -> Tensor:
         """(B, T + 2, E): start, items, end directly after the last item, zeros."""
-        batch, length, size = self.items.shape
+        batch, _, size = self.items.shape
         start = self.start.expand(batch, 1, size)
-        items = self.items * self.mask[..., None]
-        rest = self.items.new_zeros(batch, 1, size)
-        positions = torch.arange(length + 2, device=self.mask.device)
-        at_end = positions == self.lengths[:, None] + 1
-        return torch.where(at_end[..., None], self.end, torch.cat([start, items, rest], 1))
+        framed = torch.cat([start, self.items, self.items.new_zeros(batch, 1, size)], 1)
+        framed[torch.arange(batch, device=self.mask.device), self.lengths + 1] = self.end
+        return framed
 
     @cached_property
     def mirror(self) -> Tensor:

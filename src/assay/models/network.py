@@ -8,7 +8,6 @@ from assay.models.attention import KINDS as ATTENTIONS
 from assay.models.attention import weigh
 from assay.models.config import ENCODERS, ModelConfig
 from assay.models.deletions import Readout, logits_without_each
-from assay.models.encoders import Encoded
 from assay.models.frame import Frame
 from assay.models.heads import AffineHead, PairHead, decode
 from assay.models.protocol import AffineTerms, States
@@ -36,10 +35,6 @@ class Side(nn.Module):
     def frame(self, embedded: Tensor, mask: Tensor) -> Frame:
         return Frame(embedded, mask, self.markers[0], self.markers[1])
 
-    def encode(self, embedded: Tensor, mask: Tensor) -> Encoded:
-        encoded: Encoded = self.encoder(self.frame(embedded, mask))
-        return encoded
-
 
 class Network(nn.Module):
     """The three verbs, the same for one text and for two."""
@@ -57,7 +52,7 @@ class Network(nn.Module):
         return self.text.embed(batch.items)
 
     def contextualise(self, embedded: Tensor, batch: Batch) -> States:
-        items = self.text.encode(embedded, batch.mask).items
+        items: Tensor = self.text.encoder(self.text.frame(embedded, batch.mask))
         return States(items, batch.mask, self.query_state(batch), batch.allowed)
 
     def encode(self, batch: Batch) -> States:
@@ -111,4 +106,5 @@ class PairModel(Network):
     def query_state(self, batch: Batch) -> Tensor:
         if batch.query is None or batch.query_mask is None:
             raise ValueError("a pair model needs batches with a query")
-        return self.second.encode(self.second.embed(batch.query), batch.query_mask).last
+        frame = self.second.frame(self.second.embed(batch.query), batch.query_mask)
+        return self.second.encoder.last(frame)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from assay.models.encoders import Changed, DeletionPass, Encoded
+from assay.models.encoders import Changed, DeletionPass
 from assay.models.fading import FadingRestart
 from assay.models.frame import Frame, take
 
@@ -29,13 +29,17 @@ class BiLSTM(nn.Module):
         self.forwards = nn.LSTM(inputs, size // 2, batch_first=True)
         self.backwards = nn.LSTM(inputs, size // 2, batch_first=True)
 
-    def forward(self, frame: Frame) -> Encoded:
+    def forward(self, frame: Frame) -> Tensor:
+        # Without the last column: no item stands behind the end of the longest text.
+        ahead, _ = self.forwards(frame.framed[:, :-1])
+        back, _ = self.backwards(frame.reversed.framed[:, :-1])
+        return torch.cat([ahead[:, 1:], take(back[:, 1:], frame.mirror)], -1)
+
+    def last(self, frame: Frame) -> Tensor:
         ahead, _ = self.forwards(frame.framed)
         back, _ = self.backwards(frame.reversed.framed)
-        items = torch.cat([ahead[:, 1:-1], take(back[:, 1:-1], frame.mirror)], -1)
         final = (frame.lengths + 1)[:, None]
-        last = torch.cat([take(ahead, final), take(back, final)], -1)[:, 0]
-        return Encoded(items * frame.mask[..., None], last)
+        return torch.cat([take(ahead, final), take(back, final)], -1)[:, 0]
 
     def encode_deletions(
         self, frame: Frame, projection: Tensor, *, exactly: bool
