@@ -21,9 +21,10 @@ from assay.settings import Settings, Ways
 SAME = ("model.safetensors", "model.json", "instances.parquet", "evidence.parquet", "summary.csv",
         "summary.json", "verdict.json", "run.json")  # fmt: skip
 MOTIF = Settings(corpus="motif", encoder="cnn", options={"documents": "400", "length": "30"},
-                 threads=1)  # fmt: skip
+                 sample=5, threads=1)  # fmt: skip
 COMMAND = [sys.executable, "-m", "assay", "run", "motif", "--encoder", "cnn", "--threads", "1",
-           "--option", "documents=400", "--option", "length=30", "--quiet"]  # fmt: skip
+           "--option", "documents=400", "--option", "length=30", "--sample", "5",
+           "--quiet"]  # fmt: skip
 
 
 def contents(folder: Path) -> dict[str, bytes]:

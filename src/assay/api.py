@@ -14,6 +14,7 @@ from assay.probes import PROBES
 from assay.report import write_report
 from assay.results import Results
 from assay.runs import check_probes, training_of
+from assay.scores.sampling import SAMPLE
 from assay.settings import Settings
 from assay.store import write_json
 from assay.training import Track, Training, untracked
@@ -70,8 +71,17 @@ def train(
     return Fitted(trained, training, settings, task)
 
 
-def audit(model: Fitted, corpus: Corpus, *, probes: Sequence[str] = tuple(PROBES)) -> Audit:
-    """Ask every probe of the model, on the corpus's test split."""
+def audit(
+    model: Fitted,
+    corpus: Corpus,
+    *,
+    probes: Sequence[str] = tuple(PROBES),
+    sample: int = SAMPLE,
+) -> Audit:
+    """Ask every probe of the model, on the corpus's test split.
+
+    LIME, SHAP and other costly scores are taken on a seeded sample of that many documents.
+    """
     check_probes(probes)
     settings = model.settings
     measured = audit_documents(
@@ -82,9 +92,10 @@ def audit(model: Fitted, corpus: Corpus, *, probes: Sequence[str] = tuple(PROBES
         seed=settings.seed,
         model_seed=settings.seed,
         device=settings.device,
+        sample=sample,
     )
     record = {
-        "settings": {**settings.as_record(), "probes": list(probes)},
+        "settings": {**settings.as_record(), "probes": list(probes), "sample": sample},
         **describe_run(model.task, asdict(model.training), measured.instances),
         "not_applicable": measured.not_applicable,
         "status": "complete",

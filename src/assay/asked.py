@@ -74,9 +74,9 @@ def _unknown(option: str, given: str, known: Sequence[str]) -> Iterator[str]:
 
 
 def _numbers(settings: Settings, ways: Ways) -> Iterator[str]:
-    lowest = {"limit": 1, "seed": 0, "threads": 1, "jobs": 1}
-    given = {"limit": settings.limit, "seed": settings.seed, "threads": settings.threads,
-             "jobs": ways.workers}  # fmt: skip
+    lowest = {"limit": 1, "seed": 0, "sample": 0, "threads": 1, "jobs": 1}
+    given = {"limit": settings.limit, "seed": settings.seed, "sample": settings.sample,
+             "threads": settings.threads, "jobs": ways.workers}  # fmt: skip
     for option, value in given.items():
         if value is not None and value < lowest[option]:
             yield f"--{option} {value} is too low: pass a whole number from {lowest[option]} up."

@@ -19,7 +19,7 @@ from assay.models.view import View
 from assay.probes import PROBES, Probe
 from assay.scores import SCORES, AuditView, NotApplicable, Score
 from assay.scores.copies import copies
-from assay.scores.sampling import Whole
+from assay.scores.sampling import SAMPLE, Whole
 from assay.text import Vocabulary
 
 AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
@@ -44,16 +44,19 @@ def audit_documents(
     model_seed: int,
     device: str = "cpu",
     whole: Whole | None = None,
+    sample: int = SAMPLE,
 ) -> Measured:
     """Every score and probe on these documents, batch by batch, in the order given.
 
-    `whole` tells of all documents of the run, where these are only some of them.
+    `whole` tells of all documents of the run, where these are only some of them; costly scores
+    are taken on at most `sample` of those.
     """
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
     wanted = [PROBES[name] for name in probes]
     sought = scores_for(wanted)
     whole = whole or Whole.of(documents)
-    samples = {score.name: whole.sample(score.sample, seed) for score in sought if score.sample}
+    sampled = whole.sample(sample, seed)
+    samples = {score.name: sampled for score in sought if score.costly}
     words = torch.tensor(vocabulary.encode(whole.words), dtype=torch.long, device=device)
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
@@ -79,7 +82,7 @@ def audit_documents(
 def scores_for(probes: Sequence[Probe]) -> list[Score]:
     """All that are cheap, and the costly ones that a probe reads."""
     read = {name for probe in probes for name in probe.scores}
-    return [score for score in SCORES.values() if score.sample is None or score.name in read]
+    return [score for score in SCORES.values() if not score.costly or score.name in read]
 
 
 def score_all(

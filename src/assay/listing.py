@@ -26,7 +26,7 @@ def probe_rows() -> list[dict[str, str]]:
     """What each probe declares of itself."""
     return [
         {"name": p.name, "question": p.question, "null": p.null, "paper": p.paper,
-         "needs": p.needs, "quantities": ", ".join(q.name for q in p.quantities)}
+         "needs": p.needs, "quantities": ", ".join(q.name for q in p.quantities if not q.detail)}
         for p in PROBES.values()
     ]  # fmt: skip
 

@@ -108,7 +108,7 @@ def audit_model(
     """Every probe on every test document, cut into jobs that any engine may run."""
     jobs = [
         AuditJob(place.resolve(), task.job.key, documents, settings.probes, settings.seed,
-                 settings.threads, settings.device, folder.resolve())
+                 settings.sample, settings.threads, settings.device, folder.resolve())
         for documents in audit_cuts(corpus.test)
     ]  # fmt: skip
     results = run_jobs(ways.engine, run_audit, jobs, ways.workers)

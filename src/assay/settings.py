@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.corpora.corpus import Corpus
 from assay.probes import PROBES
+from assay.scores.sampling import SAMPLE
 from assay.training import Track, untracked
 
 
@@ -23,6 +24,7 @@ class Settings:
     probes: tuple[str, ...] = tuple(PROBES)
     seed: int = 0
     limit: int | None = None
+    sample: int = SAMPLE  # documents on which LIME, SHAP and other costly scores are taken
     preset: str = "quick"
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     device: str = "cpu"

@@ -78,8 +78,8 @@ def _agrees(evidence: pl.DataFrame, seed: int) -> dict[str, Any]:
     if weak and finding == "supported":
         finding = "undecided"
     why = (
-        f"Attention's tau with leave-one-out is {own:.2f}; that of the gradient is "
-        f"{ceiling:.2f} (ceiling) and that of shuffled weights {floor:.2f} (floor). "
+        f"Attention's tau with leave-one-out is {_two(own)}; that of the gradient is "
+        f"{_two(ceiling)} (ceiling) and that of shuffled weights {_two(floor)} (floor). "
         f"Attention covers {effect:.0%} of the way; supported from {AGREES_FROM:.0%}, "
         f"contradicted below {DISAGREES_BELOW:.0%}."
     )
@@ -147,6 +147,11 @@ def _wide(evidence: pl.DataFrame, quantities: list[str]) -> np.ndarray | None:
         return None
     wide = frame.pivot("quantity", index="instance", values="value").select(quantities)
     return wide.drop_nulls().to_numpy()
+
+
+def _two(value: float) -> str:
+    """Two decimals, and no minus before a zero."""
+    return f"{round(float(value), 2) + 0:.2f}"
 
 
 def _threshold(low: float, high: float, *, supported: float, contradicted: float) -> Finding:

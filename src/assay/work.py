@@ -94,6 +94,7 @@ class AuditJob:
     part: Part
     probes: tuple[str, ...]
     seed: int
+    sample: int  # documents of the run on which costly scores are taken
     threads: int
     device: str
     folder: Path
@@ -105,8 +106,8 @@ class AuditJob:
         digest = hashlib.sha256(canonical(documents)).hexdigest()
         whole = hashlib.sha256(canonical(asdict(self.part.whole))).hexdigest()
         return Job("audit", {"model": self.model_key, "documents": digest, "whole": whole,
-                             "probes": self.probes, "seed": self.seed, "threads": self.threads,
-                             "device": self.device})  # fmt: skip
+                             "probes": self.probes, "seed": self.seed, "sample": self.sample,
+                             "threads": self.threads, "device": self.device})  # fmt: skip
 
 
 def run_audit(task: AuditJob) -> Path:
@@ -119,6 +120,7 @@ def run_audit(task: AuditJob) -> Path:
     measured = audit_documents(
         trained.network, task.part.documents, trained.vocabulary, probes=task.probes,
         seed=task.seed, model_seed=task.seed, device=task.device, whole=task.part.whole,
+        sample=task.sample,
     )  # fmt: skip
     return publish(task.folder, task.job, lambda place: _write(place, measured))
 

@@ -6,9 +6,11 @@ import pytest
 from scipy.stats import kendalltau
 
 from assay.models.view import View
-from assay.probes.agreement import COMPARED, measure
+from assay.probes.agreement import measure
 from assay.scores import SCORES
 from tests.small_models import batch, network
+
+COMPARED = ("attention", "gradient", "leave_one_out")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def test_taus_and_ps_are_scipys(measured, one: str, other: str):
 def test_a_single_item_has_no_tau_and_is_null_not_zero(measured):
     _, _, frame = measured
     single = frame.filter(pl.col("instance") == "document 3")
-    assert single["value"].null_count() == len(single) == 10
+    assert single["value"].null_count() == len(single) == 12
 
 
 def test_a_missing_score_leaves_its_pairs_out(measured):
@@ -45,4 +47,23 @@ def test_a_missing_score_leaves_its_pairs_out(measured):
     without = {name: values for name, values in scores.items() if name != "gradient"}
     names = {frame["quantity"][0] for frame in measure(view, without).rows}
     assert names == {"tau_attention_leave_one_out", "p_attention_leave_one_out",
-                     "tau_shuffled_leave_one_out", "p_shuffled_leave_one_out"}  # fmt: skip
+                     "r2_attention_leave_one_out", "tau_shuffled_leave_one_out",
+                     "p_shuffled_leave_one_out"}  # fmt: skip
+
+
+def test_every_pair_of_scores_and_r2_beside_attention(measured):
+    view, scores, _ = measured
+    more = {**scores, "gradient_input": -scores["gradient"]}
+    frame = pl.concat(measure(view, more).rows)
+
+    def values(quantity: str) -> list[float | None]:
+        return frame.filter(pl.col("quantity") == quantity)["value"].to_list()
+
+    # A score with a sign counts by its size.
+    assert values("tau_gradient_gradient_input")[1] == pytest.approx(1)
+    assert values("tau_attention_gradient_input") == values("tau_attention_gradient")
+    real = view.mask[1]
+    pearson = np.corrcoef(scores["attention"][1][real], scores["gradient"][1][real])[0, 1]
+    assert values("r2_attention_gradient")[1] == pytest.approx(pearson**2, abs=1e-12)
+    assert values("r2_gradient_leave_one_out") == []
+    assert values("r2_attention_gradient")[3] is None  # a single item

@@ -10,6 +10,7 @@ import torch
 
 from assay.scores import SCORES, AuditView, NotApplicable
 from assay.scores.copies import copies
+from assay.scores.sampling import SAMPLE
 from tests.scores.known_models import POOL, Bare, Linear, view_of
 from tests.small_models import batch
 
@@ -32,7 +33,7 @@ def test_it_declares_itself(name: str):
     ]
     cells = [cell.strip() for cell in row.split("|")]
     assert ("±" in cells) == score.signed
-    assert cells[-2].startswith("all" if score.sample is None else str(score.sample))
+    assert cells[-2].startswith(str(SAMPLE) if score.costly else "all")
 
 
 @every

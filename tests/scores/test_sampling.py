@@ -36,17 +36,15 @@ def taus(view, scores) -> Outcome:
 
 @pytest.fixture
 def probes(monkeypatch) -> tuple[str, ...]:
-    """One probe that reads costly scores, and samples small enough for a toy."""
+    """One probe that reads costly scores."""
     probe = replace(PROBES["agreement"], name="costly", scores=COSTLY, measure=taus)
     monkeypatch.setitem(PROBES, "costly", probe)
-    for name in COSTLY[:2]:
-        monkeypatch.setitem(SCORES, name, replace(SCORES[name], sample=SAMPLE))
     return ("costly",)
 
 
 def audit(documents, probes, whole=None):
     return audit_documents(model(), documents, TOY.vocabulary, probes=probes, seed=3,
-                           model_seed=0, whole=whole)  # fmt: skip
+                           model_seed=0, whole=whole, sample=SAMPLE)  # fmt: skip
 
 
 def test_cutting_changes_nothing(probes):
@@ -119,14 +117,15 @@ def test_replacement_words_are_as_frequent_as_in_the_documents():
 
 def test_cheap_scores_always_and_costly_ones_when_read():
     names = {score.name for score in scores_for([PROBES["permutation"]])}
-    assert names == {name for name, score in SCORES.items() if score.sample is None}
+    assert names == {name for name, score in SCORES.items() if not score.costly}
     wants = replace(PROBES["permutation"], scores=("lime",))
     assert {score.name for score in scores_for([wants])} == names | {"lime"}
 
 
 def test_the_whole_is_part_of_a_jobs_identity():
     part = audit_cuts(TOY.test)[0]
-    here = AuditJob(Path(), "model", part, ("agreement",), 0, 1, "cpu", Path())
+    here = AuditJob(Path(), "model", part, ("agreement",), 0, 100, 1, "cpu", Path())
     fewer = Part(part.documents, Whole.of(TOY.test[:-1]))
     assert here.job.key != replace(here, part=fewer).job.key
     assert here.job.key == replace(here, part=audit_cuts(TOY.test)[0]).job.key
+    assert here.job.key != replace(here, sample=99).job.key

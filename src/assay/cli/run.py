@@ -12,6 +12,7 @@ from assay.description import describe_corpus
 from assay.progress import tracker
 from assay.report import write_report
 from assay.runs import run as run_audit
+from assay.scores.sampling import SAMPLE
 from assay.settings import Settings, Ways
 from assay.spoken import claim_lines, corpus_lines, model_line
 from assay.store import read_json
@@ -29,6 +30,9 @@ def run(
     limit: Annotated[
         int | None, typer.Option(help="Documents over all splits, drawn by the seed.", **WHOLE)
     ] = None,
+    sample: Annotated[
+        int, typer.Option(help="Documents for LIME, SHAP and other costly scores.", **WHOLE)
+    ] = SAMPLE,
     vectors: Annotated[Path | None, typer.Option(help="word2vec, GloVe or fastText text.")] = None,
     preset: Annotated[str, typer.Option(help="quick, or paper for the papers' epochs.")] = "quick",
     option: Annotated[
@@ -75,6 +79,7 @@ def run(
         probes=probe_names(probes),
         seed=seed,
         limit=limit,
+        sample=sample,
         preset=preset,
         device=device_named(device),
         vectors=None if vectors is None else vectors.name,

@@ -25,6 +25,7 @@ class Quantity:
     direction: Direction = "neither"
     binned_by: str | None = None  # another quantity of the probe, cut at `edges`
     edges: tuple[float, ...] = ()
+    detail: bool = False  # one of a large family: measured and summarised, but not listed
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from assay.report import documents, example, words
 from assay.report.adversary import account
 from assay.report.figures import data_uri, figures, live, script
 from assay.report.made import made
+from assay.report.matrix import matrix
 from assay.report.numbers import count, number, percent
 from assay.report.record import RunRecord, read_run
 from assay.report.tables import tables
@@ -55,6 +56,7 @@ def render(run: RunRecord) -> str:
         measured=[claim for claim in run.verdict if claim.finding in MEASURED],
         unmeasured=[claim for claim in run.verdict if claim.finding not in MEASURED],
         tables=by_probe,
+        matrix=matrix(run.summary),
         adversary=account(run),
         example=example.typical(run),
         other_probes=[probe for probe in by_probe if probe not in OWN_SECTIONS],

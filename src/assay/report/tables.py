@@ -43,14 +43,15 @@ class Table:
 def tables(summary: Iterable[SummaryRow]) -> dict[str, list[Table]]:
     """Tables by probe, both in the order in which the summary names them."""
     found: dict[str, dict[Subject, list[SummaryRow]]] = {}
-    for row in filter(_has_documents, summary):
+    for row in filter(_is_shown, summary):
         found.setdefault(row.probe, {}).setdefault(_subject(row), []).append(row)
     return {probe: list(_tables(subjects)) for probe, subjects in found.items()}
 
 
-def _has_documents(row: SummaryRow) -> bool:
-    """A class that was never predicted has nothing to say."""
-    return row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
+def _is_shown(row: SummaryRow) -> bool:
+    """Not what a matrix shows; and a class that was never predicted has nothing to say."""
+    said = row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
+    return said and not words.is_detail(row.quantity)
 
 
 def _subject(row: SummaryRow) -> Subject:

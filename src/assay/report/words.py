@@ -54,6 +54,11 @@ def quantity(name: str) -> str:
     return QUANTITIES.get(name) or declared.get(name) or plain(name)
 
 
+def is_detail(name: str) -> bool:
+    """One of a large family, which a matrix shows better than a list of tables."""
+    return any(q.name == name and q.detail for known in PROBES.values() for q in known.quantities)
+
+
 def statistic(name: str) -> str:
     return STATISTICS.get(name, plain(name))
 

@@ -15,7 +15,6 @@ from assay.scores.copies import copies, rows_per_pass
 from assay.scores.score import AuditView, NotApplicable, Score
 
 DRAWS = 10
-DOCUMENTS = 100
 
 
 @torch.no_grad()
@@ -55,5 +54,5 @@ SCORE = Score(
     question="How far does the prediction move when another word of the corpus takes its place?",
     paper="Breiman 2001, section 10, per item; replacements from the audited documents",
     compute=feature_permutation,
-    sample=DOCUMENTS,
+    costly=True,
 )

@@ -25,7 +25,6 @@ POINTS = 12  # of a Gauss-Legendre rule on each stretch
 TOLERANCE = 0.01  # of the log-odds' difference (or of 1, if that is less), for one stretch
 HALVINGS = 9
 GAP = 0.05  # beyond which a document as a whole does not add up
-DOCUMENTS = 100
 
 
 @dataclass(frozen=True)
@@ -111,5 +110,5 @@ SCORE = Score(
     compute=integrated_gradients,
     check=embedding_model,
     signed=True,
-    sample=DOCUMENTS,
+    costly=True,
 )

@@ -19,7 +19,6 @@ from assay.scores.presence import Drawn, explain
 from assay.scores.score import Score
 
 SAMPLES, SAMPLES_PER_ITEM = 256, 2
-DOCUMENTS = 100
 
 
 def kernel_shap(view: View) -> Tensor:
@@ -75,5 +74,5 @@ SCORE = Score(
     compute=kernel_shap,
     check=embedding_model,
     signed=True,
-    sample=DOCUMENTS,
+    costly=True,
 )

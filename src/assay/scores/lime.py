@@ -19,7 +19,6 @@ from assay.scores.score import Score
 SAMPLES, SAMPLES_PER_ITEM = 256, 2
 KERNEL_WIDTH = 0.25  # of the cosine distance between a sample and the whole document
 PENALTY = 1.0
-DOCUMENTS = 100
 
 
 def lime(view: View) -> Tensor:
@@ -49,5 +48,5 @@ SCORE = Score(
     compute=lime,
     check=embedding_model,
     signed=True,
-    sample=DOCUMENTS,
+    costly=True,
 )

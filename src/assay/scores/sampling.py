@@ -12,6 +12,7 @@ import numpy as np
 from assay.corpora.corpus import Document
 from assay.measures.chance import document_keys, uniform
 
+SAMPLE = 100  # documents of a run on which costly scores are taken, unless told otherwise
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words are there often
 SQUARED_ITEMS = 4_000_000  # costly scores grow with the square: 100 documents of 200 items
 

@@ -35,4 +35,4 @@ class Score:
     compute: Callable[[View], Tensor]  # (B, T) float64, zero on padding; or raises NotApplicable
     check: Callable[[Model], object] = any_model  # raises NotApplicable without computing
     signed: bool = False  # below zero: the item speaks against the prediction
-    sample: int | None = None  # too dear for all: at most so many documents of the whole run
+    costly: bool = False  # too dear for all: taken on a sample of the whole run's documents
