@@ -86,7 +86,7 @@ def test_settings_of_a_table_are_the_papers(assay):
     cells = reproduce.chosen_cells(paper, reproduce.Choice(only=("imdb",)))
     settings = cells[0].settings(paper, seed=0)
     assert settings == Settings(corpus="imdb", encoder="bilstm", preset="paper", limit=12559,
-                                threads=1, probes=settings.probes)  # fmt: skip
+                                threads=1, sample=0, probes=settings.probes)  # fmt: skip
     assert {"agreement", "permutation"} <= set(settings.probes)
 
 
