@@ -2,7 +2,9 @@
 
 One line per claim: the finding, the effect with its interval, the yardstick it was held against
 and why. No overall score: the answer depends on what one means by an explanation. Every
-threshold is named here and repeated in the sentence that uses it.
+threshold is named here and repeated in the sentence that uses it. They are judgements, not yet
+held against models whose answer is known. RIVALS_AGREE_FROM is the weakest of them: it was added
+after a run on `reviews` had come out "supported" with rivals that hardly agreed themselves.
 """
 
 import math

