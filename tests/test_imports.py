@@ -18,7 +18,7 @@ FLOW = (
     ("batches",),
     ("models",),
     ("recipes", "exact"),
-    ("training", "scores"),
+    ("training", "scores", "lessons"),
     ("probes",),
     ("auditing", "summary", "verdict", "word_vectors"),
     ("results", "settings", "work"),

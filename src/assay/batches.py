@@ -25,6 +25,7 @@ class Batch:
     query: Tensor | None = None  # (B, Q)
     query_mask: Tensor | None = None
     allowed: Tensor | None = None  # (B, C) True where the class is a candidate
+    imposed: Tensor | None = None  # (B, T) weights that take the place of attention
 
     @property
     def lengths(self) -> Tensor:
@@ -57,6 +58,7 @@ class Batch:
             maybe(self.query),
             maybe(self.query_mask),
             maybe(self.allowed),
+            maybe(self.imposed),
         )
 
 
@@ -68,6 +70,7 @@ class EncodedSplit:
     items: list[Tensor]
     queries: list[Tensor] | None
     classes: int
+    imposed: list[Tensor] | None = None  # weights per document, in place of attention
 
     @classmethod
     def encode(
@@ -95,7 +98,8 @@ class EncodedSplit:
             allowed = torch.stack([_candidates(document, self.classes) for document in chosen])
         labels = torch.tensor([document.label for document in chosen], dtype=torch.long)
         ids = tuple(document.id for document in chosen)
-        return Batch(ids, items, mask, labels, query, query_mask, allowed)
+        imposed = None if self.imposed is None else _pad([self.imposed[row] for row in rows])[0]
+        return Batch(ids, items, mask, labels, query, query_mask, allowed, imposed)
 
 
 def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:

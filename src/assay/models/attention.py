@@ -66,7 +66,25 @@ class Dot(nn.Module):
         return (projected * query).sum(-1) * self.scale
 
 
-KINDS: dict[str, type[Additive] | type[Dot]] = {"additive": Additive, "dot": Dot}
+class Uniform(nn.Module):
+    """The same weight for every item: nothing is learnt here."""
+
+    def __init__(self, size: int, paired: bool) -> None:
+        super().__init__()
+        self.register_buffer("nothing", torch.zeros(1, size), persistent=False)
+
+    def projection(self) -> Tensor:
+        return self.nothing  # type: ignore[return-value]
+
+    def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
+        return projected[..., 0]
+
+
+KINDS: dict[str, type[Additive] | type[Dot] | type[Uniform]] = {
+    "additive": Additive,
+    "dot": Dot,
+    "uniform": Uniform,
+}
 
 
 def weigh(attention: Attention, items: Tensor, mask: Tensor, query: Tensor | None) -> Tensor:

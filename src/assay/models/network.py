@@ -53,12 +53,14 @@ class Network(nn.Module):
 
     def contextualise(self, embedded: Tensor, batch: Batch) -> States:
         items: Tensor = self.text.encoder(self.text.frame(embedded, batch.mask))
-        return States(items, batch.mask, self.query_state(batch), batch.allowed)
+        return States(items, batch.mask, self.query_state(batch), batch.allowed, batch.imposed)
 
     def encode(self, batch: Batch) -> States:
         return self.contextualise(self.embed(batch), batch)
 
     def attend(self, states: States) -> Tensor:
+        if states.imposed is not None:
+            return states.imposed
         return weigh(self.attention, states.items, states.mask, states.query)
 
     def decode(self, states: States, weights: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ class States:
     mask: Tensor  # (B, T) True at real items
     query: Tensor | None = None  # (B, m)
     allowed: Tensor | None = None  # (B, C) candidate classes
+    imposed: Tensor | None = None  # (B, T) weights that take the place of attention
 
 
 @dataclass(frozen=True)
