@@ -52,17 +52,33 @@ def train(
     split = EncodedSplit.encode(corpus.train, corpus.vocabulary, len(corpus.classes))
     dev = EncodedSplit.encode(corpus.dev, corpus.vocabulary, len(corpus.classes))
     metric, measure = dev_metric(corpus)
+    losses = fit(model, split, recipe, task_loss(corpus), order_seed, track)
+    return keep_best(model, losses, metric, lambda loss: measure(model, dev))
+
+
+def keep_best(
+    model: Network,
+    losses: Iterable[float],
+    metric: str,
+    judge: Callable[[float], float],
+    patience: int | None = None,
+) -> Training:
+    """Run through the epochs and leave the best in the model: the earliest among equals.
+
+    `judge` says how good the model is after an epoch, which it may tell from the loss. With
+    `patience`, training stops after so many epochs in a row without a better one.
+    """
     epochs: list[Epoch] = []
     best: dict[str, Tensor] = {}
     best_epoch = 0
-    for epoch, loss in enumerate(
-        fit(model, split, recipe, task_loss(corpus), order_seed, track), 1
-    ):
-        epochs.append(Epoch(epoch, loss, measure(model, dev)))
+    for epoch, loss in enumerate(losses, 1):
+        epochs.append(Epoch(epoch, loss, judge(loss)))
         candidates = epochs[1:] or epochs
-        if epochs[-1] is max(candidates, key=lambda e: e.dev):  # the earliest among equals
+        if epochs[-1] is max(candidates, key=lambda e: e.dev):
             best = {name: value.clone() for name, value in model.state_dict().items()}
             best_epoch = epoch
+        elif patience is not None and epoch - best_epoch >= patience:
+            break
     model.load_state_dict(best)
     model.eval()
     return Training(metric, tuple(epochs), best_epoch)
@@ -91,20 +107,26 @@ def fit(
 
 
 def task_loss(corpus: Corpus) -> Loss:
-    """Summed over the batch for classification, averaged for pairs, as published."""
+    """How far predictions are from the labels."""
+    distance = label_loss(corpus)
+    return lambda model, batch: distance(logits_of(model, batch), batch)
+
+
+def label_loss(corpus: Corpus) -> Callable[[Tensor, Batch], Tensor]:
+    """Of logits: summed over the batch for classification, averaged for pairs, as published."""
     counts = np.bincount([d.label for d in corpus.train], minlength=len(corpus.classes))
     weight = torch.tensor(counts[0] / max(counts[1], 1), dtype=torch.float32)
 
-    def binary(model: Network, batch: Batch) -> Tensor:
-        logits = _logits(model, batch)[:, 0]
+    def binary(logits: Tensor, batch: Batch) -> Tensor:
         positive = weight.to(logits.device)
+        labels = batch.labels.to(logits.dtype)
         return F.binary_cross_entropy_with_logits(
-            logits, batch.labels.to(logits.dtype), pos_weight=positive, reduction="sum"
+            logits[:, 0], labels, pos_weight=positive, reduction="sum"
         )
 
-    def several(model: Network, batch: Batch) -> Tensor:
+    def several(logits: Tensor, batch: Batch) -> Tensor:
         reduction = "mean" if corpus.task == "pair" else "sum"
-        return F.cross_entropy(_logits(model, batch), batch.labels, reduction=reduction)
+        return F.cross_entropy(logits, batch.labels, reduction=reduction)
 
     return binary if corpus.binary else several
 
@@ -128,13 +150,13 @@ def predict(model: Network, split: EncodedSplit) -> tuple[Tensor, Tensor]:
     """Logits and labels in the split's order, on the CPU."""
     device = next(model.parameters()).device
     cuts = evaluation_batches(split.lengths, EVALUATION_CELLS)
-    logits = [_logits(model, split.batch(rows.tolist()).to(device)).cpu() for rows in cuts]
+    logits = [logits_of(model, split.batch(rows.tolist()).to(device)).cpu() for rows in cuts]
     back = torch.from_numpy(np.argsort(np.concatenate(cuts)))
     labels = torch.tensor([document.label for document in split.documents])
     return torch.cat(logits)[back], labels
 
 
-def _logits(model: Network, batch: Batch) -> Tensor:
+def logits_of(model: Network, batch: Batch) -> Tensor:
     states = model.encode(batch)
     return model.decode(states, model.attend(states))
 
