@@ -20,6 +20,12 @@ class Document:
     query: tuple[str, ...] = ()
     allowed: tuple[int, ...] | None = None  # candidate classes; None: all
     rationale: tuple[bool, ...] | None = None
+    words: tuple[tuple[str, ...], ...] | None = None  # of each item, where items are sentences
+
+    def as_row(self) -> list[object]:
+        """Everything that makes it this document; words only where there are any."""
+        row = [self.id, self.tokens, self.label, self.query, self.allowed, self.rationale]
+        return row if self.words is None else [*row, self.words]
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,7 @@ class Corpus:
         digest = hashlib.sha256()
         for part in (self.train, self.dev, self.test):
             for document in part:
-                row = [document.id, document.tokens, document.label, document.query,
-                       document.allowed, document.rationale]  # fmt: skip
-                digest.update(json.dumps(row, ensure_ascii=False).encode())
+                digest.update(json.dumps(document.as_row(), ensure_ascii=False).encode())
             digest.update(b"\0")
         digest.update(json.dumps([self.task, self.classes, self.vocabulary.words]).encode())
         return digest.hexdigest()
