@@ -84,7 +84,7 @@ def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
     drawn: dict[str, list[dict[str, Any]]] = {probe: [] for probe in OWN_SECTIONS}
     for figure in figures(run):
         picture = {"image": data_uri(figure), "words": figure.words, "live": live(figure)}
-        drawn[figure.probe].append(picture)
+        drawn.setdefault(figure.probe, []).append(picture)
     return drawn
 
 

@@ -33,6 +33,8 @@ QUANTITIES: Mapping[str, str] = {
     "max_jsd": "Largest distance (JSD) of feasible weights from the model’s own",
     "max_jsd_upper": "Distance (JSD) that no feasible weights exceed",
     "adversary_tvd": "Change of the prediction (TVD) under those weights",
+    "decision": "Decisions with the model’s own weights, held against the labels",
+    "decision_substituted": "Decisions with the substituted weights, held against the labels",
 }
 STATISTICS: Mapping[str, str] = {
     "mean": "mean",
@@ -40,6 +42,8 @@ STATISTICS: Mapping[str, str] = {
     "median": "median",
     "significant": "share with p ≤ 0.05",
     "significant_fraction": "share with p ≤ 0.05",
+    "f1": "F1 of the second class",
+    "macro_f1": "macro F1",
 }
 
 
