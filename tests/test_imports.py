@@ -15,7 +15,7 @@ FLOW = (
     ("text", "files", "measures"),
     ("archives", "store", "engines", "evidence", "vectors"),
     ("corpora",),
-    ("batches",),
+    ("batches", "word_odds"),
     ("models",),
     ("recipes", "exact"),
     ("training", "scores", "lessons"),
@@ -40,7 +40,7 @@ DOORS = {
     "typer": "cli/",
     "captum": "scores/captum.py",
     "transformers": "models/transformer.py",
-    "ray": "engines.py",
+    "ray": "engines/cluster.py",
     "gensim": "word_vectors.py",
 }
 

@@ -11,7 +11,8 @@ from assay.verdict import CLAIMS, judge
 
 def instances(count: int, predictions: list[str] | None = None) -> pl.DataFrame:
     names = [f"d{i}" for i in range(count)]
-    return pl.DataFrame({"id": names, "prediction": predictions or ["a", "b"] * (count // 2)})
+    said = predictions or ["a", "b"] * (count // 2)
+    return pl.DataFrame({"id": names, "prediction": said, "label": ["a"] * count})
 
 
 def agreement(own: np.ndarray, ceiling: np.ndarray, floor: np.ndarray) -> pl.DataFrame:

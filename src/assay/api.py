@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from assay.auditing import audit_documents
+from assay.auditing import audit_documents, odds_read_by
 from assay.corpora.corpus import Corpus
 from assay.description import describe_run
 from assay.models.saved import DESCRIPTION, Trained
@@ -93,6 +93,7 @@ def audit(
         model_seed=settings.seed,
         device=settings.device,
         sample=sample,
+        odds=odds_read_by(probes, corpus.train, model.trained.vocabulary),
     )
     record = {
         "settings": {**settings.as_record(), "probes": list(probes), "sample": sample},

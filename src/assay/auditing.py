@@ -21,6 +21,7 @@ from assay.scores import SCORES, AuditView, NotApplicable, Score
 from assay.scores.copies import copies
 from assay.scores.sampling import SAMPLE, Whole
 from assay.text import Vocabulary
+from assay.word_odds import WordOdds, fit_word_odds
 
 AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
 
@@ -31,7 +32,7 @@ class Measured:
 
     instances: pl.DataFrame
     evidence: pl.DataFrame
-    not_applicable: dict[str, str]  # score -> why
+    not_applicable: dict[str, str]  # score or probe -> why
 
 
 def audit_documents(
@@ -45,11 +46,12 @@ def audit_documents(
     device: str = "cpu",
     whole: Whole | None = None,
     sample: int = SAMPLE,
+    odds: WordOdds | None = None,
 ) -> Measured:
     """Every score and probe on these documents, batch by batch, in the order given.
 
     `whole` tells of all documents of the run, where these are only some of them; costly scores
-    are taken on at most `sample` of those.
+    are taken on at most `sample` of those. `odds` come from `odds_read_by`.
     """
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
     wanted = [PROBES[name] for name in probes]
@@ -62,11 +64,15 @@ def audit_documents(
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
-        view = AuditView(model, split.batch(cut.tolist()).to(device), seed, words)
+        view = AuditView(model, split.batch(cut.tolist()).to(device), seed, words, odds)
         scores = score_all(view, sought, samples, missing)
         columns = dict(scores)
         for probe in wanted:
-            outcome = probe.measure(view, scores)
+            try:
+                outcome = probe.measure(view, scores)
+            except NotApplicable as reason:
+                missing[probe.name] = str(reason)
+                continue
             evidence[probe.name] += outcome.rows
             columns |= outcome.columns
         instances.append(describe(view, [documents[i] for i in cut], columns))
@@ -77,6 +83,14 @@ def audit_documents(
         in_order(pl.concat([empty(), *signed]), "instance", ids),
         missing,
     )
+
+
+def odds_read_by(
+    probes: Sequence[str], train: Sequence[Document], vocabulary: Vocabulary
+) -> WordOdds | None:
+    """What single words say of the class, fitted only if one of these probes reads it."""
+    wanted = any(PROBES[name].reads_word_odds for name in probes)
+    return fit_word_odds(train, vocabulary) if wanted else None
 
 
 def scores_for(probes: Sequence[Probe]) -> list[Score]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from assay.auditing import in_order
+from assay.auditing import in_order, odds_read_by
 from assay.corpora import load_corpus
 from assay.corpora.corpus import Corpus, Document
 from assay.description import describe_run
@@ -106,10 +106,11 @@ def audit_model(
     settings: Settings, corpus: Corpus, place: Path, task: TrainJob, folder: Path, ways: Ways
 ) -> Results:
     """Every probe on every test document, cut into jobs that any engine may run."""
+    odds = odds_read_by(settings.probes, corpus.train, corpus.vocabulary)
     jobs = [
         AuditJob(place.resolve(), task.job.key, documents, settings.probes, settings.seed,
                  settings.sample, settings.threads, settings.device, folder.resolve())
-        for documents in audit_cuts(corpus.test)
+        for documents in audit_cuts(corpus.test, odds)
     ]  # fmt: skip
     results = run_jobs(ways.engine, run_audit, jobs, ways.workers)
     done = set(ways.track(results, "audit", len(jobs)))

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 
+from assay.measures.accuracy import score_interval
 from assay.measures.intervals import Interval, mean_interval, median_interval, share_interval
 from assay.probes import PROBES, Quantity
 
 SIGNIFICANT = 0.05
 ALL = "all"
+DECIDED = ("accuracy", "f1", "macro_f1")  # of a quantity that is the number of a class
 SCHEMA = pl.Schema(
     {
         "probe": pl.String,
@@ -31,7 +33,7 @@ def summarise(
     evidence: pl.DataFrame, instances: pl.DataFrame, classes: Sequence[str], seed: int
 ) -> pl.DataFrame:
     """Rows per probe, quantity, group, class and statistic, with 95 % intervals over instances."""
-    predicted = instances.select(instance="id", predicted="prediction")
+    predicted = instances.select("label", instance="id", predicted="prediction")
     joined = evidence.join(predicted, on="instance", how="left", maintain_order="left")
     present = [name for name in PROBES if (joined["probe"] == name).any()]
     rows = [
@@ -50,14 +52,22 @@ def _probe_rows(
         for group, values in _groups(measured, frame, quantity):
             for name in (ALL, *classes):
                 chosen = values if name == ALL else values.filter(pl.col("predicted") == name)
-                for statistic in quantity.statistics:
+                for statistic in _statistics(quantity, name, classes):
                     yield {
                         "quantity": quantity.name,
                         "group": group,
                         "class": name,
                         "statistic": statistic,
-                        **_statistic(chosen["value"], statistic, seed),
+                        **_statistic(chosen, statistic, classes, seed),
                     }
+
+
+def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterator[str]:
+    """Decisions are held against labels, so over all documents and not by predicted class."""
+    other = "macro_f1" if len(classes) == 2 else "f1"
+    for statistic in quantity.statistics:
+        if statistic not in DECIDED or (name == ALL and statistic != other):
+            yield statistic
 
 
 def _groups(
@@ -81,12 +91,17 @@ def _bins(placed: pl.DataFrame, quantity: Quantity) -> Iterator[tuple[str, pl.Da
         yield f"{quantity.binned_by}={low:g}-{high:g}", placed.filter((pl.col("by") >= low) & below)
 
 
-def _statistic(values: pl.Series, statistic: str, seed: int) -> dict[str, float | int | None]:
-    there: np.ndarray = values.drop_nulls().to_numpy()
-    interval = _interval(there, statistic, seed)
+def _statistic(
+    rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int
+) -> dict[str, float | int | None]:
+    there = rows.filter(pl.col("value").is_not_null())
+    if statistic in DECIDED:
+        interval = _decided(there, statistic, classes, seed)
+    else:
+        interval = _interval(there["value"].to_numpy(), statistic, seed)
     bounds = {"value": interval.value, "low": interval.low, "high": interval.high}
     numbers = {key: None if math.isnan(bound) else bound for key, bound in bounds.items()}
-    return {**numbers, "n": len(there), "skipped": len(values) - len(there)}
+    return {**numbers, "n": len(there), "skipped": len(rows) - len(there)}
 
 
 def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
@@ -97,7 +112,19 @@ def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
             return median_interval(values, seed)
         case "significant":
             return share_interval(int((values <= SIGNIFICANT).sum()), len(values))
+        case "share":
+            return share_interval(int(values.sum()), len(values))
         case "std":
             spread = float(values.std()) if len(values) else math.nan
             return Interval(spread, math.nan, math.nan, len(values))
     raise ValueError(f"no such statistic: {statistic}")
+
+
+def _decided(rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int) -> Interval:
+    """How good the decisions are whose class numbers these rows hold."""
+    said = [classes[int(number)] for number in rows["value"]]
+    labels = rows["label"].to_list()
+    if statistic == "accuracy":
+        right = sum(one == other for one, other in zip(said, labels, strict=True))
+        return share_interval(right, len(said))
+    return score_interval(labels, said, classes, statistic, seed)

@@ -23,6 +23,7 @@ from assay.scores.sampling import Whole
 from assay.store import Job, canonical, finished, publish, write_json, write_parquet
 from assay.training import Track, Training, train, untracked
 from assay.vectors import Vectors
+from assay.word_odds import WordOdds
 
 AUDIT_PAIRS = 150_000  # squared items per audit job: some seconds of leave-one-out
 
@@ -83,6 +84,7 @@ class Part:
 
     documents: tuple[Document, ...]
     whole: Whole
+    odds: WordOdds | None = None  # only where a probe reads them
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,15 @@ class AuditJob:
 
     @property
     def job(self) -> Job:
-        documents = [[d.id, d.tokens, d.label, d.query, d.allowed, d.rationale]
-                     for d in self.part.documents]  # fmt: skip
+        documents = [document.as_row() for document in self.part.documents]
         digest = hashlib.sha256(canonical(documents)).hexdigest()
         whole = hashlib.sha256(canonical(asdict(self.part.whole))).hexdigest()
-        return Job("audit", {"model": self.model_key, "documents": digest, "whole": whole,
-                             "probes": self.probes, "seed": self.seed, "sample": self.sample,
-                             "threads": self.threads, "device": self.device})  # fmt: skip
+        named = {"model": self.model_key, "documents": digest, "whole": whole,
+                 "probes": self.probes, "seed": self.seed, "sample": self.sample,
+                 "threads": self.threads, "device": self.device}  # fmt: skip
+        # Named only if there are any: jobs from before there were odds keep their names.
+        odds = {} if self.part.odds is None else {"odds": self.part.odds.digest}
+        return Job("audit", named | odds)
 
 
 def run_audit(task: AuditJob) -> Path:
@@ -120,17 +124,17 @@ def run_audit(task: AuditJob) -> Path:
     measured = audit_documents(
         trained.network, task.part.documents, trained.vocabulary, probes=task.probes,
         seed=task.seed, model_seed=task.seed, device=task.device, whole=task.part.whole,
-        sample=task.sample,
+        sample=task.sample, odds=task.part.odds,
     )  # fmt: skip
     return publish(task.folder, task.job, lambda place: _write(place, measured))
 
 
-def audit_cuts(documents: Sequence[Document]) -> list[Part]:
+def audit_cuts(documents: Sequence[Document], odds: WordOdds | None = None) -> list[Part]:
     """Documents per job: a fixed function of their lengths, so that a resumed run cuts alike."""
     whole = Whole.of(documents)
     lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
     return [
-        Part(tuple(documents[row] for row in cut), whole)
+        Part(tuple(documents[row] for row in cut), whole, odds)
         for cut in evaluation_batches(lengths, AUDIT_PAIRS, power=2)
     ]
 

@@ -12,7 +12,7 @@ from assay.measures.intervals import Interval, seeds_interval
 from assay.reproduction.cells import Choice
 from assay.reproduction.compare import Compared
 from assay.reproduction.published import Published
-from assay.reproduction.scores import score_interval
+from assay.measures.accuracy import score_interval
 from assay.reproduction.spelled import command, number, without_places
 from assay.settings import Ways
 

@@ -12,7 +12,7 @@ from assay.recipes import PRESETS
 from assay.reproduction.cells import all_cells
 from assay.reproduction.declared import REFERENCE, known, read_paper
 from assay.reproduction.published import Published, read_numbers
-from assay.reproduction.scores import SCORES
+from assay.measures.accuracy import SCORES
 
 PAPERS = sorted({name.split("/")[0] for name in known()})
 

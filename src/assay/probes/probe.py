@@ -1,15 +1,20 @@
 """What is a probe: one question about a model's attention, which declares itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from assay.corpora.corpus import Corpus
+from assay.lessons import Outputs, Scale, Source
 from assay.models.view import View
 
-Statistic = Literal["mean", "median", "std", "significant"]
+# `share` is of ones among zeros and ones. The last three are for the number of a class that was
+# decided: it is held against the label. `f1` is of the second of two classes, `macro_f1` of more.
+Statistic = Literal["mean", "median", "std", "significant", "share", "accuracy", "f1", "macro_f1",
+                    "seeds"]  # fmt: skip
 Direction = Literal["higher is more faithful", "lower is more faithful", "neither"]
 Scores = Mapping[str, np.ndarray]  # name -> (B, T) float64, zero on padding
 
@@ -37,6 +42,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Trainings:
+    """How a probe that needs a trainer goes about it: it declares, and later reads."""
+
+    plan: Callable[[Scale, Corpus], Sequence[Source]]  # or raises NotApplicable
+    conclude: Callable[[Mapping[Source, Outputs], Scale, Corpus], list[pl.DataFrame]]
+
+
+@dataclass(frozen=True)
 class Probe:
     """Lists, docs and the report's headings are made from this declaration."""
 
@@ -47,4 +60,6 @@ class Probe:
     needs: Literal["model", "model + trainer"]
     scores: tuple[str, ...]  # those it reads, of the ones the model can give
     quantities: tuple[Quantity, ...]
-    measure: Callable[[View, Scores], Outcome]
+    measure: Callable[[View, Scores], Outcome] | None = None
+    trainings: Trainings | None = None  # in the place of `measure`, where it needs a trainer
+    reads_word_odds: bool = False  # its views must know what a word model learnt from train

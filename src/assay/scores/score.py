@@ -7,6 +7,7 @@ from torch import Tensor
 
 from assay.models.protocol import Model
 from assay.models.view import View
+from assay.word_odds import WordOdds
 
 
 class NotApplicable(Exception):
@@ -15,9 +16,10 @@ class NotApplicable(Exception):
 
 @dataclass(frozen=True)
 class AuditView(View):
-    """A view that also knows words of the whole corpus, to put in the place of others."""
+    """A view that also knows something of the whole corpus."""
 
-    words: Tensor | None = None  # (N,) word indices
+    words: Tensor | None = None  # (N,) word indices, to put in the place of others
+    odds: WordOdds | None = None  # what single words say of the class, learnt from train
 
 
 def any_model(model: Model) -> object:
