@@ -1,0 +1,128 @@
+"""What does an affine head say when some of the weights are erased? In closed form.
+
+Serrano & Smith 2019: the states stay, the weights of some items are put to zero, the rest is
+divided by what is left of the mass, and the head decides again. With v_i = a_i (s_i + b) the
+logits of any rest are the sum of its v over the sum of its a, so that every single removal and
+every prefix of a removal order come from cumulative sums. Sums run from both ends towards the gap;
+nothing is ever subtracted, for 1 - a_i cancels where attention is peaked. With nothing left the
+head sees a zero context, which is the bias alone.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from assay.exact.frontier import Flags, Floats, Indices
+
+
+def two_or_more(logits: Floats) -> Floats:
+    """One logit z stands for two classes with the logits (0, z)."""
+    if logits.shape[-1] > 1:
+        return logits
+    return np.concatenate([np.zeros_like(logits), logits], axis=-1)
+
+
+@dataclass(frozen=True)
+class AffineErasure:
+    """Documents whose logits are bias (C,) + sum of weights (B, T) times items (B, T, C)."""
+
+    weights: Floats  # need not sum to one: only their ratios matter
+    items: Floats
+    bias: Floats
+    method = "exact"
+
+    @classmethod
+    def of(
+        cls, weights: ArrayLike, items: ArrayLike, bias: ArrayLike, mask: ArrayLike
+    ) -> "AffineErasure":
+        real = np.asarray(mask, dtype=np.bool_)
+        return cls(
+            np.where(real, np.asarray(weights, dtype=np.float64), 0.0),
+            two_or_more(np.where(real[..., None], np.asarray(items, dtype=np.float64), 0.0)),
+            two_or_more(np.asarray(bias, dtype=np.float64)),
+        )
+
+    @cached_property
+    def present(self) -> Flags:
+        """Items that can be erased: without weight there is nothing to take away."""
+        there: Flags = self.weights > 0
+        return there
+
+    @cached_property
+    def votes(self) -> Floats:
+        """v (B, T, C): what each item adds to the logits before they are divided by the mass."""
+        added: Floats = self.weights[..., None] * (self.items + self.bias)
+        return added
+
+    @cached_property
+    def intact(self) -> Floats:
+        """Logits (B, C) with nothing erased."""
+        return self._logits(total(self.votes), total(self.weights))
+
+    @cached_property
+    def empty(self) -> Floats:
+        """Logits (B, C) with everything erased."""
+        return np.broadcast_to(self.bias, self.intact.shape)
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """d p_c / d a_i (B, T) of the decided class c, each weight free to move by itself."""
+        shifted = np.exp(self.intact - self.intact.max(-1, keepdims=True))
+        p = shifted / shifted.sum(-1, keepdims=True)
+        c = self.intact.argmax(-1)[:, None]
+        own = np.take_along_axis(self.items, c[:, None], axis=-1)
+        # Not s_c - sum p_k s_k: that cancels where p_c is almost one.
+        against: Floats = ((own - self.items) * p[:, None]).sum(-1)
+        return np.take_along_axis(p, c, axis=-1) * against
+
+    @cached_property
+    def without_each(self) -> Floats:
+        """Logits (B, T, C) with item t alone erased; as if intact where t has no weight."""
+        left = before(self.votes) + after(self.votes)
+        return self._logits(left, before(self.weights) + after(self.weights))
+
+    def without_first(self, order: Indices) -> Floats:
+        """Logits (B, T, C): at j those with the first j + 1 items of the order (B, T) erased."""
+        return self._logits(after(_taken(self.votes, order)), after(_taken(self.weights, order)))
+
+    def with_first(self, order: Indices) -> Floats:
+        """Logits (B, T, C): at j those with only the first j + 1 items of the order left."""
+        kept = np.cumsum(_taken(self.votes, order), axis=1)
+        return self._logits(kept, np.cumsum(_taken(self.weights, order), axis=1))
+
+    def _logits(self, votes: Floats, mass: Floats) -> Floats:
+        """Votes over mass; the bias where no mass is left."""
+        some = (mass > 0)[..., None]
+        # A positive divisor cannot change which class is ahead, nor part those that are equal.
+        divided: Floats = votes / np.where(some, mass[..., None], 1.0)
+        return divided if some.all() else np.where(some, divided, self.bias)
+
+
+def total(values: Floats) -> Floats:
+    """Axis 1 summed from left to right: zeros from padding cannot change its last bit."""
+    whole: Floats = np.cumsum(values, axis=1)[:, -1]
+    return whole
+
+
+def before(values: Floats) -> Floats:
+    """Along axis 1 the sum of all that stands before each place, from the left."""
+    sums = np.zeros_like(values)
+    np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
+    return sums
+
+
+def after(values: Floats) -> Floats:
+    """Along axis 1 the sum of all that stands after each place, from the right."""
+    sums = np.zeros_like(values)
+    np.cumsum(values[:, :0:-1], axis=1, out=sums[:, -2::-1])
+    return sums
+
+
+def _taken(table: Floats, order: Indices) -> Floats:
+    """Rows of (B, T, ...) in each document's order: one flat gather, as the axes allow."""
+    documents, places = order.shape
+    flat = order + np.arange(documents)[:, None] * places
+    taken: Floats = table.reshape(documents * places, *table.shape[2:])[flat]
+    return taken

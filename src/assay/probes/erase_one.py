@@ -1,0 +1,141 @@
+"""Does erasing the item with the highest weight change more than erasing another one?
+
+Serrano & Smith 2019, section 4: the states stay, one weight is put to zero and the rest divided by
+what is left. i* is the top item by attention (and, in turn, by gradient and by attention times
+gradient), r another item drawn at random. How much further does erasing i* move the prediction
+(Jensen-Shannon divergence), and does either change the decision? Every single removal has a closed
+form, so beside the one draw stands the exact expectation over all r. The published program drew a
+random position after the first, which could be i* itself: the groups `...;draw=as_released`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import torch
+
+from assay.evidence import rows
+from assay.exact.erasure_flips import FEWEST, Erasure, decided, item_counts
+from assay.exact.frontier import Floats, Indices
+from assay.measures.chance import document_keys, uniform
+from assay.measures.divergence import class_probabilities, jsd
+from assay.models.view import View
+from assay.probes.erasing import erasure_of, rankings
+from assay.probes.probe import Outcome, Probe, Quantity, Scores
+
+AS_RELEASED = "as_released"
+
+
+@dataclass(frozen=True)
+class Singles:
+    """What erasing each item (B, T) by itself does; NaN in documents with fewer than two."""
+
+    js: Floats
+    flips: Floats
+    weights: Floats
+
+    def at(self, place: Indices) -> "Singles":
+        """Of one item per document, (B,) each."""
+        parts = (self.js, self.flips, self.weights)
+        return Singles(*(np.take_along_axis(part, place[:, None], 1)[:, 0] for part in parts))
+
+
+def measure(view: View, scores: Scores) -> Outcome:
+    erasure = erasure_of(view, scores["attention"])
+    singles = each_alone(erasure)
+    lots = uniform(document_keys(view.batch.ids, view.seed, "erase_one"), 2)
+    released = 1 + (lots[:, 1] * (view.mask.sum(1) - 1)).astype(np.int64)
+    any_flip = np.where(erasure.present, singles.flips, 0.0).max(1)
+    frames = [rows(view.batch.ids, "flip_any", any_flip, method=erasure.method)]
+    for name, importance in rankings(erasure).items():
+        top = np.where(erasure.present, importance, -np.inf).argmax(1)
+        drawn = other_item(erasure, top, lots[:, 0])
+        pair = compare(singles, top, drawn) | expectations(erasure, singles, top)
+        frames += _frames(view, pair, name, erasure.method)
+        clipped = np.minimum(released, view.mask.shape[1] - 1)
+        pair = compare(singles, top, clipped)
+        frames += _frames(view, pair, f"{name};draw={AS_RELEASED}", AS_RELEASED)
+    return Outcome(frames)
+
+
+def each_alone(erasure: Erasure) -> Singles:
+    p = class_probabilities(torch.from_numpy(erasure.intact.copy()))
+    q = class_probabilities(torch.from_numpy(erasure.without_each))
+    flips = decided(erasure.without_each) != decided(erasure.intact)[:, None]
+    several = (item_counts(erasure) >= FEWEST)[:, None]
+    parts = (jsd(p[:, None], q).numpy(), flips.astype(np.float64), erasure.weights)
+    return Singles(*(np.where(several, part, np.nan) for part in parts))
+
+
+def other_item(erasure: Erasure, top: Indices, lots: Floats) -> Indices:
+    """(B,): of the items other than the top one, that which the lot in [0, 1) falls on."""
+    others = erasure.present & (np.arange(erasure.present.shape[1]) != top[:, None])
+    turn = (lots * others.sum(1)).astype(np.int64)
+    hit: Indices = (others & (np.cumsum(others, axis=1) == turn[:, None] + 1)).argmax(1)
+    return hit
+
+
+def compare(singles: Singles, top: Indices, drawn: Indices) -> dict[str, Floats]:
+    """One item against one other, and the four cells of who changes the decision."""
+    one, other = singles.at(top), singles.at(drawn)
+    return {
+        "delta_js": one.js - other.js,
+        "weight_difference": one.weights - other.weights,
+        "flip_top": one.flips,
+        "flip_random": other.flips,
+        "flip_both": one.flips * other.flips,
+        "flip_top_only": one.flips * (1 - other.flips),
+        "flip_random_only": (1 - one.flips) * other.flips,
+        "flip_neither": (1 - one.flips) * (1 - other.flips),
+    }
+
+
+def expectations(erasure: Erasure, singles: Singles, top: Indices) -> dict[str, Floats]:
+    """The same against all other items at once, each as likely as the next."""
+    others = erasure.present & (np.arange(erasure.present.shape[1]) != top[:, None])
+    count = np.maximum(others.sum(1), 1)
+    js, flips = (np.where(others, p, 0.0).sum(1) / count for p in (singles.js, singles.flips))
+    one = singles.at(top)
+    several = ~np.isnan(one.js)
+    return {
+        "delta_js_expected": one.js - js,
+        "flip_random_expected": np.where(several, flips, np.nan),
+    }
+
+
+def _frames(view: View, pair: dict[str, Floats], group: str, method: str) -> list[pl.DataFrame]:
+    return [
+        rows(view.batch.ids, name, values, group=group, method=method)
+        for name, values in pair.items()
+    ]
+
+
+PROBE = Probe(
+    name="erase_one",
+    question="Does erasing the highest weight change more than erasing another one?",
+    null="Erasing the top item does no more than erasing an item drawn at random.",
+    paper="Serrano & Smith 2019, section 4, table 2",
+    needs="model",
+    scores=("attention",),
+    quantities=(
+        Quantity("delta_js", "how much further the prediction moves without the top item than "
+                 "without the random one", ("mean", "median"), unit="JSD, nats",
+                 direction="higher is more faithful"),
+        Quantity("delta_js_expected", "the same against the mean over all other items", ("mean",),
+                 unit="JSD, nats", direction="higher is more faithful"),
+        Quantity("weight_difference", "weight of the top item minus that of the random one",
+                 ("median",), unit="weight"),
+        Quantity("flip_top", "does erasing the top item change the decision", ("share",),
+                 direction="higher is more faithful"),
+        Quantity("flip_random", "does erasing the random item", ("share",)),
+        Quantity("flip_random_expected", "share of the other items that would", ("mean",)),
+        Quantity("flip_both", "both change it", ("share",)),
+        Quantity("flip_top_only", "only the top item does", ("share",),
+                 direction="higher is more faithful"),
+        Quantity("flip_random_only", "only the random item does", ("share",),
+                 direction="lower is more faithful"),
+        Quantity("flip_neither", "neither does", ("share",)),
+        Quantity("flip_any", "some single item, whichever, does", ("share",)),
+    ),
+    measure=measure,
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""How many items must be erased, most important first, until the decision changes?
+
+Serrano & Smith 2019, section 5: an order is fixed once from the intact model, items are erased from
+its top, and the fraction gone when the decision changes is recorded; removing all items counts as a
+step. An order that knows what matters needs few. To the paper's four orders (random, attention,
+gradient, attention times gradient) we add the lightest weight first (`ascending`), leave-one-out,
+and attention times the length of the state. Where the head is affine the exact smallest flipping
+set, `optimal`, tells how many items each order wastes. `gradient` is that of the decided class's
+probability in the *weight*; it is not the score of the same name, which is taken in the embedding.
+"""
+
+from dataclasses import asdict
+from itertools import chain
+
+import numpy as np
+import polars as pl
+
+from assay.evidence import rows
+from assay.exact.erasure import AffineErasure
+from assay.exact.erasure_curves import curves
+from assay.exact.erasure_flips import Erasure, Flips, first_flip, item_counts, removal_order
+from assay.exact.erasure_optimum import smallest_flipping_sets
+from assay.exact.frontier import Floats
+from assay.measures.chance import document_keys, uniform
+from assay.models.view import View
+from assay.probes.erasing import erasure_of, rankings
+from assay.probes.probe import Outcome, Probe, Quantity, Scores
+
+OPTIMAL = "optimal"
+SCORED = ("leave_one_out", "attention_norm")  # orders that are scores
+COMPARED = {  # held against every other, or against those that compete with it
+    "attention": ("random", "gradient", "attention_gradient", "ascending", *SCORED),
+    "gradient": ("random", "attention_gradient", *SCORED),
+}
+
+
+def measure(view: View, scores: Scores) -> Outcome:
+    erasure = erasure_of(view, scores["attention"])
+    flips: dict[str, Flips] = {}
+    frames: list[pl.DataFrame] = []
+    for name, importance in orders(view, erasure, scores).items():
+        order = removal_order(importance, erasure.present)
+        removed = erasure.without_first(order)
+        flips[name] = first_flip(erasure, order, removed)
+        shape = asdict(curves(erasure, removed, erasure.with_first(order)))
+        frames += _rows(view, erasure, shape, name)
+    if isinstance(erasure, AffineErasure):
+        flips[OPTIMAL] = smallest_flipping_sets(erasure)
+    measured = [_rows(view, erasure, values, name)
+                for name, values in chain(needed(erasure, flips), races(flips))]  # fmt: skip
+    return Outcome([*chain.from_iterable(measured), *frames])
+
+
+def orders(view: View, erasure: Erasure, scores: Scores) -> dict[str, Floats]:
+    """What each order goes by, (B, T), largest first; those that this model cannot give are out."""
+    lots = uniform(document_keys(view.batch.ids, view.seed, "erase_order"), view.mask.shape[1])
+    scored = {name: scores[name] for name in SCORED if name in scores}
+    return {"random": lots, **rankings(erasure), "ascending": -erasure.weights, **scored}
+
+
+def needed(erasure: Erasure, flips: dict[str, Flips]) -> list[tuple[str, dict[str, Floats]]]:
+    """Per order how much had to go, and how much more than the least possible."""
+    n = np.maximum(item_counts(erasure), 1)
+    common = ~np.any([np.isnan(found.items) for found in flips.values()], axis=0)
+    least = flips[OPTIMAL].items if OPTIMAL in flips else None
+    table = []
+    for name, found in flips.items():
+        fraction = found.items / n
+        values = {
+            "items_to_flip": found.items,
+            "fraction_to_flip": fraction,
+            "mass_to_flip": found.mass,
+            "never_flips": found.never,
+            "fraction_common": np.where(common, fraction, np.nan),
+            "fraction_never_one": np.where(found.never == 1, 1.0, fraction),
+        }
+        if least is not None and name != OPTIMAL:
+            values["excess_items"] = found.items - least
+        table.append((name, values))
+    return table
+
+
+def races(flips: dict[str, Flips]) -> list[tuple[str, dict[str, Floats]]]:
+    """Who needs fewer items: one that never flips loses, and where neither does none is asked."""
+    return [
+        (name, race(flips[name], flips[against], against))
+        for against, others in COMPARED.items()
+        for name in others
+        if name in flips and against in flips
+    ]
+
+
+def race(one: Flips, other: Flips, named: str) -> dict[str, Floats]:
+    """1 or 0 per document; a tie is 0 in both."""
+    mine, theirs = (np.where(np.isnan(f.items), np.inf, f.items) for f in (one, other))
+    neither = np.isinf(mine) & np.isinf(theirs)
+    return {
+        f"fewer_than_{named}": np.where(neither, np.nan, mine < theirs),
+        f"more_than_{named}": np.where(neither, np.nan, mine > theirs),
+    }
+
+
+def _rows(
+    view: View, erasure: Erasure, values: dict[str, Floats], order: str
+) -> list[pl.DataFrame]:
+    return [
+        rows(view.batch.ids, name, column, group=order, method=erasure.method)
+        for name, column in values.items()
+    ]
+
+
+PROBE = Probe(
+    name="erase_order",
+    question="How many items must be erased, most important first, until the decision changes?",
+    null="The order of the weights changes the decision no sooner than a random order.",
+    paper="Serrano & Smith 2019, section 5",
+    needs="model",
+    scores=("attention", *SCORED),
+    quantities=(
+        Quantity("items_to_flip", "items erased when the decision changes; null: it never does",
+                 ("median",), unit="items", direction="lower is more faithful"),
+        Quantity("fraction_to_flip", "the same as a fraction of the document's items", ("median",),
+                 direction="lower is more faithful"),
+        Quantity("mass_to_flip", "share of the attention that was erased with them", ("median",)),
+        Quantity("never_flips", "no prefix of the order changes the decision", ("share",)),
+        Quantity("fraction_common", "the fraction, over documents that every order flips",
+                 ("median",), direction="lower is more faithful"),
+        Quantity("fraction_never_one", "the fraction, counted as 1 where the order never flips",
+                 ("median",), direction="lower is more faithful"),
+        Quantity("excess_items", "items more than the smallest flipping set has",
+                 ("mean", "median"), unit="items", direction="lower is more faithful"),
+        Quantity("fewer_than_attention", "the order needs fewer items than attention does",
+                 ("share",), direction="lower is more faithful"),
+        Quantity("more_than_attention", "the order needs more items than attention does",
+                 ("share",), direction="higher is more faithful"),
+        Quantity("fewer_than_gradient", "the order needs fewer items than the gradient does",
+                 ("share",)),
+        Quantity("more_than_gradient", "the order needs more items than the gradient does",
+                 ("share",)),
+        Quantity("comprehensiveness", "mean fall of the decided probability with the first 1, 5, "
+                 "10, 20 and 50 % of the items erased (AOPC)", ("median",), unit="probability",
+                 direction="higher is more faithful"),
+        Quantity("sufficiency", "mean fall with only those items left (AOPC)", ("median",),
+                 unit="probability", direction="lower is more faithful"),
+        Quantity("deletion_auc", "mean decided probability while all items are erased in order",
+                 ("median",), unit="probability", direction="lower is more faithful"),
+        Quantity("insertion_auc", "mean decided probability while they come back in order",
+                 ("median",), unit="probability", direction="higher is more faithful"),
+    ),
+    measure=measure,
+)  # fmt: skip
