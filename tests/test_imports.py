@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "assay"
 FLOW = (
     ("version", "errors"),
     ("text", "files", "measures"),
-    ("archives", "store", "engines", "evidence", "vectors"),
+    ("archives", "store", "sentence_table", "engines", "evidence", "vectors"),
     ("corpora",),
     ("batches", "word_odds"),
     ("models",),
@@ -22,6 +22,7 @@ FLOW = (
     ("probes",),
     ("auditing", "summary", "verdict", "word_vectors"),
     ("results", "settings", "work"),
+    ("trainings",),
     ("description",),
     ("runs",),
     ("report", "reproduction"),

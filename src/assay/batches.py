@@ -9,6 +9,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from assay.corpora.corpus import Document
+from assay.corpora.sentences import words_of
+from assay.sentence_table import FIRST, SentenceTable
 from assay.text import PAD, Vocabulary
 
 LENGTH_NOISE = 0.1  # J&W: lengths are blurred by this share before documents are sorted by them
@@ -19,20 +21,22 @@ class Batch:
     """Documents side by side. Items only: start and end markers are the model's own affair."""
 
     ids: tuple[str, ...]
-    items: Tensor  # (B, T) word indices, PAD where the mask is False
+    items: Tensor  # (B, T) word indices or rows of `sentences`, PAD where the mask is False
     mask: Tensor  # (B, T) True at real items
     labels: Tensor  # (B,)
     query: Tensor | None = None  # (B, Q)
     query_mask: Tensor | None = None
     allowed: Tensor | None = None  # (B, C) True where the class is a candidate
     imposed: Tensor | None = None  # (B, T) weights that take the place of attention
+    sentences: SentenceTable | None = None  # of the whole split, where items are sentences
 
     @property
     def lengths(self) -> Tensor:
         return self.mask.sum(1)
 
     def to(self, device: torch.device | str) -> "Batch":
-        return self._map(lambda tensor: tensor.to(device))
+        table = None if self.sentences is None else self.sentences.to(device)
+        return replace(self._map(lambda tensor: tensor.to(device)), sentences=table)
 
     def rows(self, rows: slice) -> "Batch":
         return replace(self._map(lambda tensor: tensor[rows]), ids=self.ids[rows])
@@ -59,6 +63,7 @@ class Batch:
             maybe(self.query_mask),
             maybe(self.allowed),
             maybe(self.imposed),
+            self.sentences,
         )
 
 
@@ -71,18 +76,42 @@ class EncodedSplit:
     queries: list[Tensor] | None
     classes: int
     imposed: list[Tensor] | None = None  # weights per document, in place of attention
+    sentences: SentenceTable | None = None
+    pool: Tensor | None = None  # items that may stand in for others
 
     @classmethod
     def encode(
-        cls, documents: Sequence[Document], vocabulary: Vocabulary, classes: int
+        cls,
+        documents: Sequence[Document],
+        vocabulary: Vocabulary,
+        classes: int,
+        pool: Sequence[str] = (),
     ) -> "EncodedSplit":
+        if documents and documents[0].words is not None:
+            return cls._encode_sentences(documents, vocabulary, classes, pool)
         items = [torch.tensor(vocabulary.encode(d.tokens), dtype=torch.long) for d in documents]
         queries = None
         if any(d.query for d in documents):
             queries = [
                 torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents
             ]
-        return cls(tuple(documents), items, queries, classes)
+        others = torch.tensor(vocabulary.encode(pool), dtype=torch.long)
+        return cls(tuple(documents), items, queries, classes, pool=others)
+
+    @classmethod
+    def _encode_sentences(
+        cls,
+        documents: Sequence[Document],
+        vocabulary: Vocabulary,
+        classes: int,
+        pool: Sequence[str],
+    ) -> "EncodedSplit":
+        """Items are rows of a table: every document's sentences in turn, then the pool's."""
+        sentences = [words for document in documents for words in document.words or ()]
+        table = SentenceTable.encode([*sentences, *map(words_of, pool)], vocabulary)
+        rows = torch.arange(FIRST, len(table.starts) - 1)
+        *items, others = torch.split(rows, [*(len(d.tokens) for d in documents), len(pool)])
+        return cls(tuple(documents), items, None, classes, sentences=table, pool=others)
 
     @property
     def lengths(self) -> np.ndarray:
@@ -99,7 +128,8 @@ class EncodedSplit:
         labels = torch.tensor([document.label for document in chosen], dtype=torch.long)
         ids = tuple(document.id for document in chosen)
         imposed = None if self.imposed is None else _pad([self.imposed[row] for row in rows])[0]
-        return Batch(ids, items, mask, labels, query, query_mask, allowed, imposed)
+        return Batch(ids, items, mask, labels, query, query_mask, allowed, imposed,
+                     self.sentences)  # fmt: skip
 
 
 def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -2,7 +2,8 @@
 
 An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end
 markers itself and hides them again, so that nothing outside ever sees a state that is not an
-item's. `last` summarises a whole text: of the query of a pair task only that is used.
+item's. `last`, which encoders of pair tasks have besides, summarises a whole text: of the query
+only that is used.
 """
 
 from collections.abc import Iterable, Iterator
@@ -48,10 +49,6 @@ class Encoder(Protocol):
         """States of the items, (B, T, m); finite on padding, where they mean nothing."""
         ...
 
-    def last(self, frame: Frame) -> Tensor:
-        """The whole text in one state, (B, m)."""
-        ...
-
     def encode_deletions(
         self, frame: Frame, projection: Tensor, *, exactly: bool
     ) -> Iterator[DeletionPass]:
@@ -83,6 +80,24 @@ class Average(nn.Module):
     def last(self, frame: Frame) -> Tensor:
         states: Tensor = self(frame) * frame.mask[..., None]
         return states.sum(1) / frame.lengths.clamp(min=1)[:, None]
+
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
+        return iter(())  # no item looks at another
+
+
+class Plain(nn.Module):
+    """Each item as it is embedded: no encoder at all."""
+
+    reach: int | None = 0
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__()
+        self.size = inputs
+
+    def forward(self, frame: Frame) -> Tensor:
+        return frame.items
 
     def encode_deletions(
         self, frame: Frame, projection: Tensor, *, exactly: bool

@@ -1,12 +1,13 @@
 """What does an item look like to a network that reads the text both ways?
 
-Encoding uses torch's LSTM, one per direction on unpacked input: padding stands behind the
-text in both readings, so it can touch no real state. Leave-one-out cannot use it, because it
-hides the cell state of each step; `restart` is our own loop. Deleting item t leaves the states
+Encoding uses torch's own cells, one per direction on unpacked input: padding stands behind the
+text in both readings, so it can touch no real state. Leave-one-out cannot use them, because they
+hide the cell state of each step; `restart` is our own loop. Deleting item t leaves the states
 before t untouched, so each direction starts again from the stored state at the gap, and all
 deletions of all documents of a batch run side by side.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import torch
@@ -18,10 +19,79 @@ from assay.models.fading import FadingRestart
 from assay.models.frame import Frame, take
 
 
-class BiLSTM(nn.Module):
-    """One layer, two directions; `last` is the final state of each."""
+class Reading(ABC):
+    """One direction over a batch, with the state after every step kept. Step-major layout."""
+
+    def __init__(self, inputs: Tensor, mask: Tensor, hidden: int, cell: int) -> None:
+        """`inputs` (T + 1, B, gates): what the start marker and each item say to the gates."""
+        self.inputs, self.mask = inputs, mask.T
+        steps, batch, _ = inputs.shape
+        self.hidden = inputs.new_zeros(steps + 1, batch, hidden)
+        self.cell = inputs.new_zeros(steps + 1, batch, cell)
+
+    def read(self, first: int) -> None:
+        """From the start marker (0) or, without one, from the first item (1)."""
+        for step in range(first, len(self.inputs)):
+            self.hidden[step + 1] = self.hidden[step]
+            self.cell[step + 1] = self.cell[step]
+            self.advance(self.hidden[step + 1], self.cell[step + 1], self.inputs[step])
+
+    @property
+    def states(self) -> Tensor:
+        """(T, B, H): after start marker and item t."""
+        return self.hidden[2:]
+
+    def restart(self, projection: Tensor, stored: Tensor) -> Iterator[Changed]:
+        """Slot t lacks item t. At step j all slots before j read item j."""
+        length = len(self.inputs) - 1
+        hidden = torch.empty_like(self.hidden[1 : length + 1])
+        cell = torch.empty_like(self.cell[1 : length + 1])
+        projector = projection.T.contiguous()
+        for item in range(1, length):
+            hidden[item - 1] = self.hidden[item]  # after everything before the deleted item
+            cell[item - 1] = self.cell[item]
+            self.advance(hidden[:item], cell[:item], self.inputs[item + 1])
+            values = torch.matmul(hidden[:item], projector)
+            values += stored[item]
+            yield Changed(slice(0, item), values, self.mask[item].expand(item, -1))
+
+    @abstractmethod
+    def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
+        """One step in place for states (..., B, H)."""
+
+
+class TwoWays(nn.Module, ABC):
+    """An encoder that joins the states of two readings."""
 
     reach: int | None = None
+
+    @abstractmethod
+    def readings(self, frame: Frame) -> tuple[Reading, Reading]:
+        """Forwards and backwards."""
+
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
+        ahead, back = self.readings(frame)
+        first, second = projection.chunk(2, 1)
+        mirror = frame.mirror
+        # A changed state joins one direction's new half to the other's stored half. Each pass
+        # is in its own reading order, so the stored half is mirrored into it.
+        for reading, own, other, its in (
+            (ahead, first, back, second),
+            (back, second, ahead, first),
+        ):
+            stored = take(F.linear(other.states.transpose(0, 1), its), mirror).transpose(0, 1)
+            deleted = (mirror if reading is back else _positions(mirror)).T
+            if exactly:
+                yield DeletionPass(deleted, reading.restart(own, stored))
+            else:
+                fading = FadingRestart(reading, own, stored)
+                yield DeletionPass(deleted, fading.steps(), fading.until)
+
+
+class BiLSTM(TwoWays):
+    """One layer, two directions; `last` is the final state of each."""
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
@@ -41,64 +111,20 @@ class BiLSTM(nn.Module):
         final = (frame.lengths + 1)[:, None]
         return torch.cat([take(ahead, final), take(back, final)], -1)[:, 0]
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
-    ) -> Iterator[DeletionPass]:
-        ahead = Reading(self.forwards, frame)
-        back = Reading(self.backwards, frame.reversed)
-        first, second = projection.chunk(2, 1)
-        mirror = frame.mirror
-        # A changed state joins one direction's new half to the other's stored half. Each pass
-        # is in its own reading order, so the stored half is mirrored into it.
-        for reading, own, other, its in (
-            (ahead, first, back, second),
-            (back, second, ahead, first),
-        ):
-            stored = take(F.linear(other.states.transpose(0, 1), its), mirror).transpose(0, 1)
-            deleted = (mirror if reading is back else _positions(mirror)).T
-            if exactly:
-                yield DeletionPass(deleted, reading.restart(own, stored))
-            else:
-                fading = FadingRestart(reading, own, stored)
-                yield DeletionPass(deleted, fading.steps(), fading.until)
+    def readings(self, frame: Frame) -> tuple[Reading, Reading]:
+        return LSTMReading(self.forwards, frame), LSTMReading(self.backwards, frame.reversed)
 
 
-class Reading:
-    """One direction over a batch, with the state after every step kept. Step-major layout."""
+class LSTMReading(Reading):
+    """Framed: the start marker is read first, and no item stands behind the end marker."""
 
     def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
         from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.recurrent = from_state.T.contiguous()  # (H, 4H)
-        # The frame without its end: no item stands behind the end marker.
-        inputs = frame.framed[:, :-1].transpose(0, 1).contiguous()
-        self.inputs = F.linear(inputs, from_input, bias + more_bias)  # (T + 1, B, 4H)
-        self.mask = frame.mask.T
-        steps, batch, _ = self.inputs.shape
-        self.hidden = inputs.new_zeros(steps + 1, batch, lstm.hidden_size)
-        self.cell = torch.zeros_like(self.hidden)
-        for step in range(steps):
-            self.hidden[step + 1] = self.hidden[step]
-            self.cell[step + 1] = self.cell[step]
-            self.advance(self.hidden[step + 1], self.cell[step + 1], self.inputs[step])
-
-    @property
-    def states(self) -> Tensor:
-        """(T, B, H): after start marker and item t."""
-        return self.hidden[2:]
-
-    def restart(self, projection: Tensor, stored: Tensor) -> Iterator[Changed]:
-        """Slot t lacks item t. At step j all slots before j read item j."""
-        length = len(self.inputs) - 1
-        hidden = torch.empty_like(self.hidden[1 : length + 1])
-        cell = torch.empty_like(hidden)
-        projector = projection.T.contiguous()
-        for item in range(1, length):
-            hidden[item - 1] = self.hidden[item]  # after everything before the deleted item
-            cell[item - 1] = self.cell[item]
-            self.advance(hidden[:item], cell[:item], self.inputs[item + 1])
-            values = torch.matmul(hidden[:item], projector)
-            values += stored[item]
-            yield Changed(slice(0, item), values, self.mask[item].expand(item, -1))
+        framed = frame.framed[:, :-1].transpose(0, 1).contiguous()
+        inputs = F.linear(framed, from_input, bias + more_bias)
+        super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
+        self.read(0)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         """One step in place for states (..., B, H)."""
