@@ -54,8 +54,9 @@ def audit_documents(
     are taken on at most `sample` of those. `odds` come from `odds_read_by`.
     """
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
-    wanted = [PROBES[name] for name in probes]
-    sought = scores_for(wanted)
+    # Probes without a measure need a trainer; their turn comes when these models are trained.
+    wanted = {name: ask for name in probes if (ask := PROBES[name].measure) is not None}
+    sought = scores_for([PROBES[name] for name in wanted])
     whole = whole or Whole.of(documents)
     sampled = whole.sample(sample, seed)
     samples = {score.name: sampled for score in sought if score.costly}
@@ -67,13 +68,13 @@ def audit_documents(
         view = AuditView(model, split.batch(cut.tolist()).to(device), seed, words, odds)
         scores = score_all(view, sought, samples, missing)
         columns = dict(scores)
-        for probe in wanted:
+        for probe, measure in wanted.items():
             try:
-                outcome = probe.measure(view, scores)
+                outcome = measure(view, scores)
             except NotApplicable as reason:
-                missing[probe.name] = str(reason)
+                missing[probe] = str(reason)
                 continue
-            evidence[probe.name] += outcome.rows
+            evidence[probe] += outcome.rows
             columns |= outcome.columns
         instances.append(describe(view, [documents[i] for i in cut], columns))
     signed = [sign(frames, name, model_seed) for name, frames in evidence.items()]

@@ -25,14 +25,19 @@ def rows(
     *,
     group: str | None = None,
     method: str | None = None,
+    seed: int | None = None,
 ) -> pl.DataFrame:
-    """One quantity for many instances, not yet signed by its probe. NaN becomes null."""
+    """One quantity for many instances, not yet signed by its probe. NaN becomes null.
+
+    `seed` only where the numbers are not the audited model's but another's.
+    """
     frame = pl.DataFrame(
         {
             "instance": pl.Series(instances, dtype=pl.String),
             "quantity": quantity,
             "group": pl.Series([group] * len(instances), dtype=pl.String),
             "method": pl.Series([method] * len(instances), dtype=pl.String),
+            "seed": pl.Series([seed] * len(instances), dtype=pl.Int64),
             "value": pl.Series(values, dtype=pl.Float64, nan_to_null=True),
         }
     )
@@ -43,7 +48,8 @@ def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
     """Rows of one probe in the columns and order of the evidence table."""
     if not frames:
         return empty()
-    signed = pl.concat(frames).with_columns(probe=pl.lit(probe), seed=pl.lit(seed, dtype=pl.Int64))
+    own = pl.col("seed").fill_null(seed)
+    signed = pl.concat(frames).with_columns(probe=pl.lit(probe), seed=own)
     return signed.select(SCHEMA.names()).cast(SCHEMA)
 
 

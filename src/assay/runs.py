@@ -15,7 +15,7 @@ from assay.auditing import in_order, odds_read_by
 from assay.corpora import load_corpus
 from assay.corpora.corpus import Corpus, Document
 from assay.description import describe_run
-from assay.engines import run_jobs
+from assay.engines import Task, run_graph, run_jobs
 from assay.errors import UserError
 from assay.models.saved import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
@@ -23,6 +23,7 @@ from assay.recipes import configure, recipe_for
 from assay.results import Results
 from assay.settings import Clock, Settings, Ways
 from assay.store import read_json, sweep, write_file, write_json
+from assay.trainings import AnyJob, BaseModel, ask_trained, run_job, scale_for
 from assay.vectors import load_vectors
 from assay.work import AuditJob, TrainJob, audit_cuts, run_audit, run_training
 
@@ -106,9 +107,10 @@ def audit_model(
     settings: Settings, corpus: Corpus, place: Path, task: TrainJob, folder: Path, ways: Ways
 ) -> Results:
     """Every probe on every test document, cut into jobs that any engine may run."""
-    odds = odds_read_by(settings.probes, corpus.train, corpus.vocabulary)
+    probes = tuple(name for name in settings.probes if PROBES[name].trainings is None)
+    odds = odds_read_by(probes, corpus.train, corpus.vocabulary)
     jobs = [
-        AuditJob(place.resolve(), task.job.key, documents, settings.probes, settings.seed,
+        AuditJob(place.resolve(), task.job.key, documents, probes, settings.seed,
                  settings.sample, settings.threads, settings.device, folder.resolve())
         for documents in audit_cuts(corpus.test, odds)
     ]  # fmt: skip
@@ -116,6 +118,8 @@ def audit_model(
     done = set(ways.track(results, "audit", len(jobs)))
     parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
     instances, evidence, missing = collect(parts, corpus.test)
+    trained, unfit = train_for_probes(settings, BaseModel(place.resolve(), task), folder, ways)
+    evidence, missing = pl.concat([evidence, trained]), missing | unfit
     record = {
         "settings": settings.as_record(),
         **describe_run(task, read_json(place / "training.json"), instances),
@@ -123,6 +127,19 @@ def audit_model(
         "status": "complete",
     }
     return Results(instances, evidence, corpus.classes, record, settings.seed)
+
+
+def train_for_probes(
+    settings: Settings, base: BaseModel, folder: Path, ways: Ways
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """The evidence of probes that need further models, trained by any engine."""
+
+    def execute(tasks: Sequence[Task[AnyJob]]) -> Iterable[object]:
+        results = run_graph(ways.engine, run_job, tasks, ways.workers)
+        return ways.track(results, "trainings", len(tasks))
+
+    scale = scale_for(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
+    return ask_trained(settings.probes, base, scale, folder.resolve(), execute)
 
 
 def collect(

@@ -29,9 +29,14 @@ class Settings:
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     device: str = "cpu"
     vectors: str | None = None  # the file's name; its content is part of the training's identity
+    seeds: int | None = None  # models that differ by seed, in place of the preset's numbers
+    from_scratch: bool = False  # imitation: every lambda from fresh weights, as published
 
     def as_record(self) -> dict[str, Any]:
-        return {**asdict(self), "options": dict(self.options), "probes": list(self.probes)}
+        """What is left at its default and came later is left out: older runs stay the same."""
+        record = {**asdict(self), "options": dict(self.options), "probes": list(self.probes)}
+        later = {"seeds": None, "from_scratch": False}
+        return {key: value for key, value in record.items() if later.get(key, ...) != value}
 
 
 @dataclass(frozen=True)

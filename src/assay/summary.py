@@ -7,11 +7,18 @@ import numpy as np
 import polars as pl
 
 from assay.measures.accuracy import score_interval
-from assay.measures.intervals import Interval, mean_interval, median_interval, share_interval
+from assay.measures.intervals import (
+    Interval,
+    mean_interval,
+    median_interval,
+    seeds_interval,
+    share_interval,
+)
 from assay.probes import PROBES, Quantity
 
 SIGNIFICANT = 0.05
 ALL = "all"
+OVER_SEEDS = "mean_over_seeds"  # of a number per trained model
 DECIDED = ("accuracy", "f1", "macro_f1")  # of a quantity that is the number of a class
 SCHEMA = pl.Schema(
     {
@@ -63,10 +70,10 @@ def _probe_rows(
 
 
 def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterator[str]:
-    """Decisions are held against labels, so over all documents and not by predicted class."""
+    """By predicted class only what is counted over documents and not held against their labels."""
     other = "macro_f1" if len(classes) == 2 else "f1"
     for statistic in quantity.statistics:
-        if statistic not in DECIDED or (name == ALL and statistic != other):
+        if name == ALL and statistic != other or statistic not in (*DECIDED, OVER_SEEDS):
             yield statistic
 
 
@@ -108,6 +115,8 @@ def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
     match statistic:
         case "mean":
             return mean_interval(values, seed)
+        case "mean_over_seeds":
+            return seeds_interval(values)
         case "median":
             return median_interval(values, seed)
         case "significant":

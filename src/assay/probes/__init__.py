@@ -1,10 +1,29 @@
 """Which questions are asked of a model? One file and one line each."""
 
-from assay.probes import adversary, agreement, permutation, substitute
+from assay.probes import (
+    adversary,
+    agreement,
+    deception,
+    guide,
+    imitation,
+    permutation,
+    seeds,
+    substitute,
+    uniform,
+)
 from assay.probes.probe import Probe, Quantity
 
-PROBES: dict[str, Probe] = {
-    module.PROBE.name: module.PROBE for module in (agreement, permutation, adversary, substitute)
-}
+_ASKED = (
+    agreement,
+    permutation,
+    adversary,
+    substitute,
+    uniform,
+    seeds,
+    guide,
+    imitation,
+    deception,
+)
+PROBES: dict[str, Probe] = {module.PROBE.name: module.PROBE for module in _ASKED}
 
 __all__ = ["PROBES", "Probe", "Quantity"]

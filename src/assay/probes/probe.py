@@ -11,10 +11,11 @@ from assay.corpora.corpus import Corpus
 from assay.lessons import Outputs, Scale, Source
 from assay.models.view import View
 
-# `share` is of ones among zeros and ones. The last three are for the number of a class that was
+# `share` is of ones among zeros and ones. The three after it are for the number of a class that was
 # decided: it is held against the label. `f1` is of the second of two classes, `macro_f1` of more.
+# `mean_over_seeds` is for a number per trained model, with Student's t interval.
 Statistic = Literal["mean", "median", "std", "significant", "share", "accuracy", "f1", "macro_f1",
-                    "seeds"]  # fmt: skip
+                    "mean_over_seeds"]  # fmt: skip
 Direction = Literal["higher is more faithful", "lower is more faithful", "neither"]
 Scores = Mapping[str, np.ndarray]  # name -> (B, T) float64, zero on padding
 

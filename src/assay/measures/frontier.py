@@ -1,0 +1,32 @@
+"""What does a curve of pairs (how far, at what price) come to, and which way does it bend?"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+
+
+def area(far: Points, price: Points) -> float:
+    """Mean price between the nearest and the farthest point; NaN if the curve has no width."""
+    x, y = _sorted(far, price)
+    width = float(x[-1] - x[0]) if len(x) else 0.0
+    return float(np.trapezoid(y, x)) / width if width > 0 else float("nan")
+
+
+def bend(far: Points, price: Points) -> float:
+    """How far the curve stays below its chord, as a share of the triangle under the chord.
+
+    1: nothing is paid before the very end (convex); 0: straight; below 0: the price rises early
+    (concave). NaN where the curve does not rise.
+    """
+    x, y = _sorted(far, price)
+    if len(x) < 3 or x[-1] <= x[0] or y[-1] <= y[0]:
+        return float("nan")
+    under_chord = (x[-1] - x[0]) * (y[-1] - y[0]) / 2
+    under_curve = float(np.trapezoid(y - y[0], x))
+    return 1 - under_curve / float(under_chord)
+
+
+def _sorted(far: Points, price: Points) -> tuple[Points, Points]:
+    order = np.lexsort((price, far))
+    return far[order], price[order]

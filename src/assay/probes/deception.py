@@ -1,0 +1,87 @@
+"""Can the model be taught to look away from the items that decide, and still decide by them?
+
+Pruthi et al. 2020: the task is learnt while attention to marked items is punished by
+-weight * log(1 - mass). If accuracy stays, attention hides the reason; if the deceiver fails once
+those items are deleted, it did use them. The marked items are the corpus's own: planted in
+`motif`, annotated elsewhere. A deceptive model is chosen by its own loss on dev.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from assay.corpora.corpus import Corpus
+from assay.evidence import rows
+from assay.lessons import Base, Deceive, Lesson, Looked, Outputs, Scale, Source
+from assay.probes.probe import Probe, Quantity, Trainings
+from assay.probes.trained import ACCURACY, F1, accuracy, goodness, whole
+from assay.scores import NotApplicable
+
+
+def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+    if not any(_mixed(document.rationale) for document in corpus.test):
+        raise NotApplicable("No item of this corpus is marked as one attention must avoid.")
+    return [Base(), *(lesson for _, _, lesson in _lessons(scale))]
+
+
+def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
+    frames = _look_at(outputs[Base()], corpus, "base", scale.seed)
+    for group, seed, lesson in _lessons(scale):
+        frames += _look_at(outputs[lesson], corpus, group, seed)
+    return frames
+
+
+def _look_at(outputs: Outputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
+    frames = goodness(outputs, corpus, group, seed)
+    mass = marked_mass(outputs.test, corpus)
+    frames.append(rows(outputs.test.ids, "mass", mass, group=group, seed=seed))
+    frames.append(whole("mean_mass", float(np.nanmean(mass)), group, seed))
+    if outputs.unmarked is not None:
+        left = accuracy(outputs.unmarked)
+        frames.append(whole("accuracy_without_marked", left, group, seed))
+    return frames
+
+
+def marked_mass(looked: Looked, corpus: Corpus) -> np.ndarray:
+    """(N,): attention on the marked items; NaN where none or all are marked."""
+    marks = {document.id: document.rationale for document in corpus.test}
+    mass = np.full(len(looked.ids), np.nan)
+    for row, name in enumerate(looked.ids):
+        marked = marks[name]
+        if marked is not None and _mixed(marked):
+            mass[row] = looked.attention[row, : len(marked)][np.array(marked)].sum()
+    return mass
+
+
+def _lessons(scale: Scale) -> list[tuple[str, int, Lesson]]:
+    return [
+        (f"penalty={weight:g}", seed, Lesson(seed, seed, aim=Deceive(weight)))
+        for weight in scale.deceptions
+        for seed in range(scale.seed, scale.seed + scale.guides)
+    ]
+
+
+def _mixed(marked: Sequence[bool] | None) -> bool:
+    return marked is not None and any(marked) and not all(marked)
+
+
+PROBE = Probe(
+    name="deception",
+    question="Can attention be trained away from the items that decide, at the same accuracy?",
+    null="A model that hides what it decides by is as accurate as one that shows it.",
+    paper="Pruthi et al. 2020, Learning to Deceive with Attention-Based Explanations",
+    needs="model + trainer",
+    scores=(),
+    quantities=(
+        Quantity("mean_mass", "mean attention on the marked items", ("mean_over_seeds",),
+                 unit="weight"),
+        F1,
+        ACCURACY,
+        Quantity("accuracy_without_marked", "accuracy once the marked items are deleted",
+                 ("mean_over_seeds",), unit="share"),
+        Quantity("mass", "a document's attention on its marked items", (), unit="weight"),
+        Quantity("prediction", "the class each model decides on", ()),
+    ),
+    trainings=Trainings(plan, conclude),
+)  # fmt: skip

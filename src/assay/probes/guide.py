@@ -1,0 +1,78 @@
+"""Do the weights tell a model without context which items matter?
+
+Wiegreffe & Pinter 2019, section 3.3, table 3: a network that sees each item alone is trained
+with imposed weights in the place of attention. If the base's weights carry importance by
+themselves, it does better with them than with uniform ones or with its own. Beyond the paper:
+permuted weights, tf-idf, leave-one-out, and weights from a base that never saw the document's
+label in training (`leak`), because the base's weights on train may give the label away.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from assay.corpora.corpus import Corpus
+from assay.lessons import Base, Guide, Lesson, Outputs, Scale, Source
+from assay.probes.imitation import sweep
+from assay.probes.probe import Probe, Quantity, Trainings
+from assay.probes.trained import ACCURACY, F1, goodness
+from assay.scores import NotApplicable
+
+CONTEXT_FREE = "average"  # this encoder: a linear map and tanh per item, nothing between items
+COUNTERFEIT = 1e-3  # the lambda of the adversary whose weights are imposed, as published
+HALVES = (0, 1)
+
+
+def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+    if corpus.task == "pair":
+        raise NotApplicable("A guided model reads one text; this corpus has a second one.")
+    if any(document.words for document in corpus.test[:1]):
+        raise NotApplicable("A guided model reads words; the items of this model are sentences.")
+    return [lesson for _, _, lesson in _lessons(scale)]
+
+
+def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
+    return [
+        frame
+        for group, seed, lesson in _lessons(scale)
+        for frame in goodness(outputs[lesson], corpus, group, seed)
+    ]
+
+
+def _lessons(scale: Scale) -> Iterator[tuple[str, int, Lesson]]:
+    """(name of the weights, seed, training)."""
+    for seed in range(scale.seed, scale.seed + scale.guides):
+        yield "uniform", seed, Lesson(seed, seed, CONTEXT_FREE, "uniform")
+        yield "trained", seed, Lesson(seed, seed, CONTEXT_FREE, "additive")
+        for name, guide in _guides(scale).items():
+            yield name, seed, Lesson(seed, seed, CONTEXT_FREE, "uniform", guide=guide)
+
+
+def _guides(scale: Scale) -> dict[str, Guide]:
+    sweeps = sweep(scale)
+    counterfeit = sweeps[min(sweeps, key=lambda weight: abs(weight - COUNTERFEIT))]
+    halves = tuple(Lesson(scale.seed, scale.seed, half=half) for half in HALVES)
+    return {
+        "base": Guide("weights", (Base(),)),
+        "adversary": Guide("weights", (counterfeit,)),
+        "permuted": Guide("permuted", (Base(),)),
+        "tf-idf": Guide("tf-idf"),
+        "leave_one_out": Guide("leave_one_out", (Base(leave_one_out=True),)),
+        "leak": Guide("other half", halves),
+    }
+
+
+PROBE = Probe(
+    name="guide",
+    question="Do the weights help a model that sees every item by itself?",
+    null="Weights of the base are no better for it than uniform, permuted or tf-idf weights.",
+    paper="Wiegreffe & Pinter 2019, section 3.3, table 3",
+    needs="model + trainer",
+    scores=(),
+    quantities=(
+        F1,
+        ACCURACY,
+        Quantity("prediction", "the class each guided model decides on", ()),
+    ),
+    trainings=Trainings(plan, conclude),
+)  # fmt: skip

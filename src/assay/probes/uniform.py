@@ -1,0 +1,62 @@
+"""Does the model need its attention at all?
+
+Wiegreffe & Pinter 2019, section 3.1, table 2: the same network is trained with its weights held
+uniform over the items. If it does as well, up to the noise between seeds, the corpus does not
+need attention and cannot tell whether attention explains anything. Ours trains both networks
+with several seeds; the paper trained each once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from assay.corpora.corpus import Corpus
+from assay.lessons import Base, Lesson, Outputs, Scale, Source
+from assay.probes.probe import Probe, Quantity, Trainings
+from assay.probes.trained import ACCURACY, F1, f1, goodness, trained_again, whole
+
+
+def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+    return [source for pair in _pairs(scale) for source in pair]
+
+
+def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
+    frames = []
+    for further, (base, flat) in enumerate(_pairs(scale)):
+        seed = scale.seed + further
+        frames += goodness(outputs[base], corpus, "base", seed)
+        frames += goodness(outputs[flat], corpus, "uniform", seed)
+        gap = f1(outputs[base].test, corpus) - f1(outputs[flat].test, corpus)
+        frames.append(whole("f1_difference", gap, None, seed))
+    return frames
+
+
+def flat_model(scale: Scale, further: int = 0) -> Lesson:
+    """The run's own network with uniform weights in the place of attention."""
+    return replace(trained_again(scale, further), attention="uniform")
+
+
+def _pairs(scale: Scale) -> list[tuple[Source, Lesson]]:
+    """(with attention, with uniform weights), by seed."""
+    again = range(1, scale.guides)
+    bases: list[Source] = [Base(), *(trained_again(scale, further) for further in again)]
+    return [(base, flat_model(scale, further)) for further, base in enumerate(bases)]
+
+
+PROBE = Probe(
+    name="uniform",
+    question="Does the model do better with its attention than with uniform weights?",
+    null="A network with uniform weights is as good: the corpus cannot inform the debate.",
+    paper="Wiegreffe & Pinter 2019, section 3.1, table 2",
+    needs="model + trainer",
+    scores=(),
+    quantities=(
+        F1,
+        ACCURACY,
+        Quantity("f1_difference", "F1 with attention minus F1 with uniform weights, by seed",
+                 ("mean_over_seeds",), unit="F1", direction="higher is more faithful"),
+        Quantity("prediction", "the class each model decides on", ()),
+    ),
+    trainings=Trainings(plan, conclude),
+)  # fmt: skip
