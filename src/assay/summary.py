@@ -73,7 +73,7 @@ def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterat
     """By predicted class only what is counted over documents and not held against their labels."""
     other = "macro_f1" if len(classes) == 2 else "f1"
     for statistic in quantity.statistics:
-        if name == ALL and statistic != other or statistic not in (*DECIDED, OVER_SEEDS):
+        if (name == ALL and statistic != other) or statistic not in (*DECIDED, OVER_SEEDS):
             yield statistic
 
 

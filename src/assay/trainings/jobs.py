@@ -13,12 +13,20 @@ import torch
 
 from assay.batches import EncodedSplit, evaluation_batches
 from assay.corpora.corpus import Corpus
-from assay.lessons import Base, Deceive, Guide, Imitate, Lesson, Source
+from assay.lessons import Base, Deceive, Imitate, Lesson, Source
 from assay.models import Network, build_model
 from assay.models.saved import Trained, load_model, save_model
 from assay.store import Job, finished, publish, write_json, write_parquet
-from assay.training import EVALUATION_CELLS, Loss, Training, dev_metric, fit, keep_best
-from assay.training import task_loss, untracked
+from assay.training import (
+    EVALUATION_CELLS,
+    Loss,
+    Training,
+    dev_metric,
+    fit,
+    keep_best,
+    task_loss,
+    untracked,
+)
 from assay.trainings.imposed import SPLITS, half_of, imposed_weights
 from assay.trainings.looks import look, read_look, without_marked
 from assay.trainings.losses import deceptive_loss, imitation_loss
@@ -181,6 +189,3 @@ def _look_without_marked(place: Path, network: Network, corpus: Corpus) -> None:
     if documents:
         split = EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
         write_parquet(place / f"{UNMARKED}.parquet", look(network, split))
-
-
-__all__ = ["BaseJob", "BaseModel", "Guide", "LessonJob", "run_job"]
