@@ -6,11 +6,25 @@ audit = assay.audit(model, corpus)
 audit.report("report.html")
 """
 
-from assay.api import audit, train
-from assay.corpora import load_corpus
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from assay.errors import UserError
-from assay.report import write_report
 from assay.version import VERSION
+
+if TYPE_CHECKING:
+    from assay.api import audit, train
+    from assay.corpora import load_corpus
+    from assay.report import write_report
 
 __version__ = VERSION
 __all__ = ["UserError", "__version__", "audit", "load_corpus", "train", "write_report"]
+
+_HOMES = {"audit": "api", "train": "api", "load_corpus": "corpora", "write_report": "report"}
+
+
+def __getattr__(name: str) -> Any:
+    """Fetched when first met: whoever wants a small part must not wait for torch and altair."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    return getattr(import_module(f"assay.{_HOMES[name]}"), name)

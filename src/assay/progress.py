@@ -1,12 +1,29 @@
 """How far is it, and how long will it take? On a terminal only; a pipe gets no bars."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import (
+    Task as Bar,
+)
+from rich.text import Text
 
+from assay.engines import Counts, Watch, Watching, unwatched
 from assay.training import Track, untracked
+
+FOUND_SECONDS = 1.0  # a job done within this time was there before
 
 
 def tracker(console: Console, quiet: bool) -> Track:
@@ -25,3 +42,56 @@ def tracker(console: Console, quiet: bool) -> Track:
             yield from bars.track(items, total=total, description=label)
 
     return track
+
+
+def watcher(console: Console, quiet: bool, now: Callable[[], float] = time.monotonic) -> Watching:
+    """For jobs that run side by side: how many are done, running and left, and an estimate."""
+    if quiet or not console.is_terminal:
+        return unwatched
+
+    @contextmanager
+    def watching(label: str) -> Iterator[Watch]:
+        words = TextColumn("{task.fields[words]}")
+        columns = (TextColumn("{task.description:<16}"), BarColumn(), words, _TimeLeft())
+        with Progress(*columns, console=console, get_time=now) as bars:
+            pace = Pace(now())
+            bar = bars.add_task(label, total=None, words="", ends=None)
+            yield lambda counts: bars.update(
+                bar,
+                completed=counts.done,
+                total=counts.done + counts.running + counts.left,
+                words=f"{counts.done} done, {counts.running} running, {counts.left} left",
+                ends=pace.ends(counts, now()),
+            )
+
+    return watching
+
+
+class Pace:
+    """When will the last job end, if the rest go as those so far?"""
+
+    def __init__(self, start: float) -> None:
+        self._start = start
+        self._found = 0
+
+    def ends(self, counts: Counts, now: float) -> float | None:
+        """Jobs found finished from an earlier start cost nothing and must not flatter it."""
+        elapsed = now - self._start
+        if elapsed < FOUND_SECONDS:
+            self._found = counts.done
+        worked = counts.done - self._found
+        return now + elapsed / worked * (counts.running + counts.left) if worked else None
+
+
+class _TimeLeft(ProgressColumn):
+    """Counts down between two jobs; at the end it says how long all took."""
+
+    def render(self, task: Bar) -> Text:
+        if task.finished:
+            return Text(_clock(task.finished_time or 0.0))
+        ends = task.fields["ends"]
+        return Text("-:--:--" if ends is None else _clock(max(ends - task.get_time(), 0.0)))
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -1,0 +1,70 @@
+"""Where does work run: here, in several processes, or on Ray?
+
+An engine knows a function and a graph of arguments, nothing of what they mean. Results come as
+they are ready; callers must not depend on their order. The number of torch threads belongs to
+the job, never to the engine, so that every engine gives the same bytes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from assay.engines.graph import Counts, Graph, Task, Watch, Watching, ignore, unwatched
+from assay.engines.outcomes import Crew
+from assay.engines.processes import processes
+from assay.engines.serial import serial
+from assay.engines.walk import walk
+from assay.errors import UserError
+
+__all__ = ["ENGINES", "Counts", "Task", "Watch", "Watching", "engine_faults", "ignore",
+           "run_graph", "run_jobs", "unwatched"]  # fmt: skip
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+ENGINES = ("serial", "processes")
+
+
+def run_jobs(
+    engine: str,
+    function: Callable[[Argument], Result],
+    arguments: Sequence[Argument],
+    workers: int,
+    *,
+    watch: Watch = ignore,
+) -> Iterator[Result]:
+    """Yield each result when it is ready; no job waits for another."""
+    tasks = [Task(str(number), argument) for number, argument in enumerate(arguments)]
+    pairs = run_graph(engine, function, tasks, workers, watch=watch)
+    return (result for _, result in pairs)
+
+
+def run_graph(
+    engine: str,
+    function: Callable[[Argument], Result],
+    tasks: Sequence[Task[Argument]],
+    workers: int,
+    *,
+    watch: Watch = ignore,
+) -> Iterator[tuple[str, Result]]:
+    """Yield each task's key and result when it is ready; a task starts after all it needs."""
+    faults = list(engine_faults(engine))
+    if workers < 1:
+        faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")
+    if faults:
+        raise UserError("\n       ".join(faults))
+    graph = Graph(tasks)
+    return walk(graph, _crew(engine, function, min(workers, max(len(tasks), 1))), watch)
+
+
+def engine_faults(engine: str) -> Iterator[str]:
+    """What is wrong with the engine asked for, each fault with its cure."""
+    if engine not in ENGINES:
+        yield f"--engine '{engine}' is unknown: pass {' or '.join(ENGINES)}."
+
+
+def _crew(
+    engine: str, function: Callable[[Argument], Result], workers: int
+) -> AbstractContextManager[Crew[Argument, Result]]:
+    if engine == "processes":
+        return processes(function, workers)
+    return serial(function)
