@@ -1,0 +1,50 @@
+"""What may be claimed of this model's attention, on this evidence?
+
+One line per claim: the finding, the effect with its interval, the yardstick it was held against
+and why. No overall score: the answer depends on what one means by an explanation. A claim that is
+decided has a file of its own; the thresholds are in `rules`.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from assay.verdict import agrees, depends, exclusive, order, top_weight
+from assay.verdict.claim import WIEGREFFE_PINTER, Claim, decision
+
+__all__ = ["CLAIMS", "Claim", "judge"]
+
+CLAIMS = (
+    Claim("needed", "The model needs its attention.", "uniform", WIEGREFFE_PINTER,
+          "the same network with uniform weights, and the noise between seeds"),
+    agrees.CLAIM,
+    Claim("stable", "Trained again, the model attends to the same items.", "seeds",
+          WIEGREFFE_PINTER, "other seeds of the same network"),
+    depends.CLAIM,
+    exclusive.CLAIM,
+    Claim("exclusive per model", "No other model predicts the same with other attention.",
+          "imitation", WIEGREFFE_PINTER, "other seeds of the same network"),
+    top_weight.CLAIM,
+    order.CLAIM,
+    Claim("guides", "The weights help a model without context.", "guide", WIEGREFFE_PINTER,
+          "its own, permuted and leaked weights"),
+    Claim("plausible", "People mark the same items.", "rationale", "DeYoung et al. 2020",
+          "human rationales; says nothing of faithfulness"),
+)  # fmt: skip
+
+
+def judge(evidence: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
+    """One entry per claim, in the order of the debate."""
+    return [_entry(claim, evidence, seed) for claim in CLAIMS]
+
+
+def _entry(claim: Claim, evidence: pl.DataFrame, seed: int) -> dict[str, Any]:
+    declared = asdict(claim)
+    del declared["decide"]
+    declared["claim"] = declared.pop("name")
+    own = evidence.filter(pl.col("probe") == claim.probe)
+    if claim.decide is None or own.is_empty():
+        why = f"The probe '{claim.probe}' was not part of this run."
+        return declared | decision("not measured", why)
+    return declared | claim.decide(own, seed)
