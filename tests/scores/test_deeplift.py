@@ -75,5 +75,5 @@ def test_it_is_captums_where_captum_can_be_asked():
 def test_encoders_that_multiply_are_refused():
     with pytest.raises(NotApplicable, match="bilstm encoder, whose gates multiply"):
         deeplift(view_of([3]))
-    with pytest.raises(NotApplicable, match="cnn and average only"):
+    with pytest.raises(NotApplicable, match="feed-forward ones only"):
         feedforward(Bare())

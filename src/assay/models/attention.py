@@ -27,11 +27,12 @@ class Attention(Protocol):
 class Additive(nn.Module):
     """v . tanh(W h + b), with W_q q + b_q added inside where there is a query."""
 
-    def __init__(self, size: int, paired: bool) -> None:
+    def __init__(self, size: int, paired: bool, width: int | None = None) -> None:
         super().__init__()
-        self.items = nn.Linear(size, size // 2)
-        self.query = nn.Linear(size, size // 2) if paired else None
-        self.direction = nn.Linear(size // 2, 1, bias=False)
+        inside = size // 2 if width is None else width
+        self.items = nn.Linear(size, inside)
+        self.query = nn.Linear(size, inside) if paired else None
+        self.direction = nn.Linear(inside, 1, bias=False)
 
     def projection(self) -> Tensor:
         return self.items.weight

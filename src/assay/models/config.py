@@ -11,6 +11,10 @@ ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "cnn": Convolution,
     "average": Average,
 }
+# Serrano & Smith's models, which are more than an encoder: over sentences and over words.
+HIERARCHICAL = ("han-rnn", "han-conv", "han-none")
+FLAT = ("flan-rnn", "flan-conv", "flan-none")
+LAYERED = HIERARCHICAL + FLAT
 
 
 @dataclass(frozen=True)

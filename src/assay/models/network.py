@@ -1,5 +1,7 @@
 """How do embedding, encoder, attention and head make one model with three verbs?"""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -36,20 +38,31 @@ class Side(nn.Module):
         return Frame(embedded, mask, self.markers[0], self.markers[1])
 
 
+def attention_of(config: ModelConfig) -> nn.Module:
+    return ATTENTIONS[config.attention](config.size, config.task == "pair")
+
+
 class Network(nn.Module):
     """The three verbs, the same for one text and for two."""
 
     head: AffineHead | PairHead
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, text: nn.Module, attention: nn.Module) -> None:
         super().__init__()
         self.config = config
         self.classes = config.classes
-        self.text = Side(config)
-        self.attention = ATTENTIONS[config.attention](config.size, config.task == "pair")
+        # `text` frames embedded items and has the encoder; torch's own type hides what it holds.
+        self.text: Any = text
+        self.attention: Any = attention
 
     def embed(self, batch: Batch) -> Tensor:
-        return self.text.embed(batch.items)
+        self.expect_words(batch)
+        embedded: Tensor = self.text.embed(batch.items)
+        return embedded
+
+    def expect_words(self, batch: Batch) -> None:
+        if batch.sentences is not None:
+            raise ValueError("the items of this batch are sentences; this model reads words")
 
     def contextualise(self, embedded: Tensor, batch: Batch) -> States:
         items: Tensor = self.text.encoder(self.text.frame(embedded, batch.mask))
@@ -87,8 +100,8 @@ class Network(nn.Module):
 class Classifier(Network):
     """One text, one label: affine in the attention weights."""
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config)
+    def __init__(self, config: ModelConfig, text: nn.Module, attention: nn.Module) -> None:
+        super().__init__(config, text, attention)
         self.head = AffineHead(config.size, len(config.classes))
 
     def affine_terms(self, states: States) -> AffineTerms:
@@ -100,8 +113,8 @@ class Classifier(Network):
 class PairModel(Network):
     """A text, a query and candidates: question answering and inference."""
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config)
+    def __init__(self, config: ModelConfig, text: nn.Module, attention: nn.Module) -> None:
+        super().__init__(config, text, attention)
         self.second = Side(config)
         self.head = PairHead(config.size, len(config.classes))
 

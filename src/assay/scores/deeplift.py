@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from assay.models.encoders import Average, Convolution
+from assay.models.encoders import Average, Convolution, Plain
 from assay.models.network import Network
 from assay.models.protocol import Model
 from assay.models.view import View
@@ -42,11 +42,11 @@ def deeplift(view: View) -> Tensor:
 
 def feedforward(model: Model) -> Network:
     if not isinstance(model, Network):
-        raise NotApplicable("DeepLIFT needs to know the encoder: cnn and average only")
-    if not isinstance(model.text.encoder, Average | Convolution):
+        raise NotApplicable("DeepLIFT needs to know the encoder: feed-forward ones only")
+    if not isinstance(model.text.encoder, Average | Convolution | Plain):
         raise NotApplicable(
             f"DeepLIFT has no rule for the {model.config.encoder} encoder, whose gates multiply "
-            "states: cnn and average only"
+            "states: feed-forward ones only"
         )
     return model
 
