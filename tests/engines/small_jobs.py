@@ -53,6 +53,12 @@ def perhaps_die(job: Deadly) -> str:
     return job.name
 
 
+def sleep_long(folder: Path) -> None:
+    """Says under which number it sleeps, for far longer than any test."""
+    (folder / str(os.getpid())).touch()
+    time.sleep(600)
+
+
 def reciprocal(number: int) -> float:
     return 1 / number
 

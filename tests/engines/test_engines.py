@@ -1,6 +1,8 @@
 """Do all engines give the same results, and does a dead worker cost its own job alone?"""
 
 import os
+import time
+from collections.abc import Callable
 
 import pytest
 from small_jobs import (
@@ -11,6 +13,7 @@ from small_jobs import (
     perhaps_die,
     process_id,
     reciprocal,
+    sleep_long,
     square,
     stamp,
     unsendable,
@@ -20,16 +23,11 @@ from assay.engines import Counts, Task, run_graph, run_jobs
 from assay.engines.graph import RETRIES
 from assay.errors import UserError
 
-SEVERAL = ("processes",)
-ENGINES = ("serial", *SEVERAL)
 
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_the_same_results_from_every_engine(engine):
     assert sorted(run_jobs(engine, square, range(7), 2)) == [0, 1, 4, 9, 16, 25, 36]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_diamond_is_worked_off_in_order(engine, tmp_path):
     needs = {"top": (), "left": ("top",), "right": ("top",), "bottom": ("left", "right")}
     tasks = [Task(key, Stamp(key, tmp_path), needs[key]) for key in reversed(needs)]
@@ -39,7 +37,6 @@ def test_a_diamond_is_worked_off_in_order(engine, tmp_path):
         assert all(times[need][1] <= times[key][0] for need in before)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_the_counts_add_up_and_end_with_all_done(engine):
     seen: list[Counts] = []
     results = run_jobs(engine, square, range(5), 2, watch=seen.append)
@@ -58,23 +55,21 @@ def test_workers_are_kept_from_job_to_job():
     assert os.getpid() not in workers
 
 
-@pytest.mark.parametrize("engine", SEVERAL)
-def test_a_killed_worker_is_replaced_and_the_others_go_on(engine, tmp_path):
+def test_a_killed_worker_is_replaced_and_the_others_go_on(several, tmp_path):
     jobs = [Deadly("victim", tmp_path, deaths=1), *(Deadly(name, tmp_path, 0) for name in "abc")]
-    results = run_jobs(engine, perhaps_die, jobs, 2)
+    results = run_jobs(several, perhaps_die, jobs, 2)
     assert sorted(results) == ["a", "b", "c", "victim"]
     tries = sorted(path.name for path in tmp_path.iterdir())
     assert tries == ["a-0", "b-0", "c-0", "victim-0", "victim-1"]
 
 
-@pytest.mark.parametrize("engine", SEVERAL)
-def test_a_job_that_always_kills_is_told_after_all_others_are_done(engine, tmp_path):
+def test_a_job_that_always_kills_is_told_after_all_others_are_done(several, tmp_path):
     tasks = [Task(name, Deadly(name, tmp_path, 0)) for name in ("a", "b", "c")]
     tasks += [Task("killer", Deadly("killer", tmp_path, 99)),
               Task("heir", Deadly("heir", tmp_path, 0), ("killer",))]  # fmt: skip
     done: list[str] = []
     with pytest.raises(UserError, match=r"1 of 5 jobs.*job killer .*1 more need.*--resume") as told:
-        done.extend(key for key, _ in run_graph(engine, perhaps_die, tasks, 2))
+        done.extend(key for key, _ in run_graph(several, perhaps_die, tasks, 2))
     assert sorted(done) == ["a", "b", "c"]
     assert f"lost their worker {RETRIES + 1} times" in str(told.value)
     assert "The 3 finished jobs are kept" in str(told.value)
@@ -82,7 +77,6 @@ def test_a_job_that_always_kills_is_told_after_all_others_are_done(engine, tmp_p
     assert left == ["a-0", "b-0", "c-0", *(f"killer-{n}" for n in range(RETRIES + 1))]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_an_error_of_the_job_is_passed_on_and_not_tried_again(engine):
     with pytest.raises(ZeroDivisionError, match="division by zero") as raised:
         list(run_jobs(engine, reciprocal, [0, 0], 1))
@@ -90,10 +84,9 @@ def test_an_error_of_the_job_is_passed_on_and_not_tried_again(engine):
     assert "return 1 / number" in trace
 
 
-@pytest.mark.parametrize("engine", SEVERAL)
-def test_an_error_that_cannot_travel_sends_its_words(engine):
+def test_an_error_that_cannot_travel_sends_its_words(several):
     with pytest.raises(RuntimeError, match="number 5 is not to my taste"):
-        list(run_jobs(engine, be_picky, [5], 1))
+        list(run_jobs(several, be_picky, [5], 1))
 
 
 def test_a_result_that_cannot_travel_says_so():
@@ -106,10 +99,28 @@ def test_a_worker_that_leaves_is_a_worker_lost():
         list(run_jobs("processes", leave, [1], 1))
 
 
-@pytest.mark.parametrize("engine", SEVERAL)
-def test_a_caller_that_stops_early_leaves_no_worker_behind(engine, tmp_path):
-    jobs = [Stamp("quick", tmp_path), Stamp("slow", tmp_path, seconds=60)]
-    results = run_jobs(engine, stamp, jobs, 2)
-    next(results)
-    results.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["quick"]
+def test_a_stopped_caller_leaves_no_worker_behind(several, tmp_path):
+    """Ctrl-C while waiting: the jobs that run are ended, not waited for."""
+
+    def interrupt(counts: Counts) -> None:
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run_jobs(several, sleep_long, [tmp_path, tmp_path], 2, watch=interrupt))
+    wait_until(lambda: not any(alive(int(path.name)) for path in tmp_path.iterdir()))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline, "in vain"
+        time.sleep(0.02)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
+from assay.engines.cluster import MISSING, on_ray, ray_installed
 from assay.engines.graph import Counts, Graph, Task, Watch, Watching, ignore, unwatched
 from assay.engines.outcomes import Crew
 from assay.engines.processes import processes
@@ -21,7 +22,7 @@ __all__ = ["ENGINES", "Counts", "Task", "Watch", "Watching", "engine_faults", "i
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
-ENGINES = ("serial", "processes")
+ENGINES = ("serial", "processes", "ray")
 
 
 def run_jobs(
@@ -30,11 +31,12 @@ def run_jobs(
     arguments: Sequence[Argument],
     workers: int,
     *,
+    ray_address: str | None = None,
     watch: Watch = ignore,
 ) -> Iterator[Result]:
     """Yield each result when it is ready; no job waits for another."""
     tasks = [Task(str(number), argument) for number, argument in enumerate(arguments)]
-    pairs = run_graph(engine, function, tasks, workers, watch=watch)
+    pairs = run_graph(engine, function, tasks, workers, ray_address=ray_address, watch=watch)
     return (result for _, result in pairs)
 
 
@@ -44,27 +46,34 @@ def run_graph(
     tasks: Sequence[Task[Argument]],
     workers: int,
     *,
+    ray_address: str | None = None,
     watch: Watch = ignore,
 ) -> Iterator[tuple[str, Result]]:
     """Yield each task's key and result when it is ready; a task starts after all it needs."""
-    faults = list(engine_faults(engine))
+    faults = list(engine_faults(engine, ray_address))
     if workers < 1:
         faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")
     if faults:
         raise UserError("\n       ".join(faults))
-    graph = Graph(tasks)
-    return walk(graph, _crew(engine, function, min(workers, max(len(tasks), 1))), watch)
+    workers = min(workers, max(len(tasks), 1))
+    return walk(Graph(tasks), _crew(engine, function, workers, ray_address), watch)
 
 
-def engine_faults(engine: str) -> Iterator[str]:
+def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
     """What is wrong with the engine asked for, each fault with its cure."""
     if engine not in ENGINES:
         yield f"--engine '{engine}' is unknown: pass {' or '.join(ENGINES)}."
+    if engine == "ray" and not ray_installed():
+        yield f"{MISSING}."
+    if engine != "ray" and ray_address is not None:
+        yield f"--ray-address {ray_address} is for Ray alone: add --engine ray."
 
 
 def _crew(
-    engine: str, function: Callable[[Argument], Result], workers: int
+    engine: str, function: Callable[[Argument], Result], workers: int, ray_address: str | None
 ) -> AbstractContextManager[Crew[Argument, Result]]:
     if engine == "processes":
         return processes(function, workers)
+    if engine == "ray":
+        return on_ray(function, workers, ray_address)
     return serial(function)
