@@ -18,6 +18,7 @@ FLOW = (
     ("batches", "word_odds"),
     ("models",),
     ("recipes", "exact"),
+    ("pacing",),
     ("training", "scores", "lessons"),
     ("probes",),
     ("auditing", "summary", "verdict", "word_vectors"),

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib.metadata import version as installed
 from typing import Any
 
@@ -24,7 +23,7 @@ def describe_run(
     corpus = task.corpus
     return {
         "seeds": {"initialisation": task.init_seed, "order": task.order_seed},
-        "recipe": asdict(task.recipe),
+        "recipe": task.recipe.as_record(),
         "vectors": _describe_vectors(task.vectors, corpus),
         "versions": {"assay": VERSION, "python": platform.python_version(),
                      **{name: installed(name) for name in _LIBRARIES}},

@@ -18,10 +18,13 @@ from assay.batches import Batch, EncodedSplit, evaluation_batches, training_batc
 from assay.corpora.corpus import Corpus
 from assay.measures.divergence import decisions
 from assay.models import Network
-from assay.recipes import Recipe
+from assay.models.dropout import dropping
+from assay.pacing import Pace, clip
+from assay.recipes import Recipe, Regime
 
 EVALUATION_CELLS = 16_384  # padded items per evaluation batch
 Loss = Callable[[Network, Batch], Tensor]
+Measure = Callable[[Network, EncodedSplit], float]
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, label, total
 
 
@@ -51,9 +54,33 @@ def train(
     """Fit `model` in place to the corpus's labels."""
     split = EncodedSplit.encode(corpus.train, corpus.vocabulary, len(corpus.classes))
     dev = EncodedSplit.encode(corpus.dev, corpus.vocabulary, len(corpus.classes))
-    metric, measure = dev_metric(corpus)
-    losses = fit(model, split, recipe, task_loss(corpus), order_seed, track)
-    return keep_best(model, losses, metric, lambda loss: measure(model, dev))
+    measured = dev_metric(corpus)
+    return learn(model, split, dev, recipe, task_loss(corpus), measured, order_seed, track)
+
+
+def learn(
+    model: Network,
+    split: EncodedSplit,
+    dev: EncodedSplit,
+    recipe: Recipe,
+    loss: Loss,
+    measured: tuple[str, Measure],
+    order_seed: int,
+    track: Track,
+) -> Training:
+    """Fit to the loss and keep the epoch that is best on dev, as the recipe has it."""
+    metric, measure = measured
+    pace, regime = Pace(recipe), recipe.regime
+    losses = fit(model, split, recipe, loss, order_seed, track, pace)
+
+    def judge(_: float) -> float:
+        value = measure(model, dev)
+        pace.see(value)
+        return value
+
+    if regime is None:
+        return keep_best(model, losses, metric, judge)
+    return keep_best(model, losses, metric, judge, regime.patience, spared=0)
 
 
 def keep_best(
@@ -62,18 +89,20 @@ def keep_best(
     metric: str,
     judge: Callable[[float], float],
     patience: int | None = None,
+    spared: int = 1,
 ) -> Training:
     """Run through the epochs and leave the best in the model: the earliest among equals.
 
     `judge` says how good the model is after an epoch, which it may tell from the loss. With
-    `patience`, training stops after so many epochs in a row without a better one.
+    `patience`, training stops after so many epochs in a row without a better one. The first
+    `spared` epochs are kept only for want of others.
     """
     epochs: list[Epoch] = []
     best: dict[str, Tensor] = {}
     best_epoch = 0
     for epoch, loss in enumerate(losses, 1):
         epochs.append(Epoch(epoch, loss, judge(loss)))
-        candidates = epochs[1:] or epochs
+        candidates = epochs[spared:] or epochs
         if epochs[-1] is max(candidates, key=lambda e: e.dev):
             best = {name: value.clone() for name, value in model.state_dict().items()}
             best_epoch = epoch
@@ -85,25 +114,53 @@ def keep_best(
 
 
 def fit(
-    model: Network, split: EncodedSplit, recipe: Recipe, loss: Loss, order_seed: int, track: Track
+    model: Network,
+    split: EncodedSplit,
+    recipe: Recipe,
+    loss: Loss,
+    order_seed: int,
+    track: Track,
+    pace: Pace | None = None,
 ) -> Iterable[float]:
-    """Train epoch by epoch; yields the mean loss per document after each."""
+    """Train epoch by epoch; yields the mean loss per document after each.
+
+    `pace` holds the rate of the next epoch; without one it stays as the recipe has it.
+    """
     optimiser = _optimiser(model, recipe)
+    pace = pace or Pace(recipe)
     rng = np.random.default_rng(order_seed)
-    device = next(model.parameters()).device
+    chance = torch.Generator(next(model.parameters()).device).manual_seed(order_seed)
+    rates = {} if recipe.regime is None else dict(recipe.regime.dropout)
     for epoch in range(1, recipe.epochs + 1):
         model.train()
+        for group in optimiser.param_groups:
+            group["lr"] = pace.rate
         batches = training_batches(split.lengths, recipe.batch_size, rng)
         total = torch.zeros((), dtype=torch.float64)
-        for rows in track(batches, f"epoch {epoch} of {recipe.epochs}", len(batches)):
-            batch = split.batch(rows.tolist()).to(device)
-            optimiser.zero_grad(set_to_none=True)
-            value = loss(model, batch)
-            value.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            total += value.detach().double().cpu()
+        with dropping(model, rates, chance):
+            for rows in track(batches, f"epoch {epoch} of {recipe.epochs}", len(batches)):
+                total += _step(model, split.batch(rows.tolist()), loss, optimiser, recipe.regime)
         model.eval()
         yield float(total) / len(split.documents)
+
+
+def _step(
+    model: Network,
+    batch: Batch,
+    loss: Loss,
+    optimiser: torch.optim.Optimizer,
+    regime: Regime | None,
+) -> Tensor:
+    """One batch; returns its loss."""
+    optimiser.zero_grad(set_to_none=True)
+    value = loss(model, batch.to(next(model.parameters()).device))
+    if regime is None:
+        value.backward()  # type: ignore[no-untyped-call]
+    else:
+        (value / len(batch.ids)).backward()  # type: ignore[no-untyped-call]
+        clip(model, regime)
+    optimiser.step()
+    return value.detach().double().cpu()
 
 
 def task_loss(corpus: Corpus) -> Loss:
@@ -131,7 +188,7 @@ def label_loss(corpus: Corpus) -> Callable[[Tensor, Batch], Tensor]:
     return binary if corpus.binary else several
 
 
-def dev_metric(corpus: Corpus) -> tuple[str, Callable[[Network, EncodedSplit], float]]:
+def dev_metric(corpus: Corpus) -> tuple[str, Measure]:
     """ROC-AUC for two classes, accuracy otherwise."""
 
     def auc(model: Network, split: EncodedSplit) -> float:
@@ -171,4 +228,5 @@ def _optimiser(model: Network, recipe: Recipe) -> torch.optim.Optimizer:
         {"params": attention, "weight_decay": decay if recipe.decay_attention else 0.0},
     ]
     # Fused: one pass over parameters and moments instead of ten; the embedding dominates.
-    return torch.optim.Adam(groups, lr=recipe.learning_rate, amsgrad=True, fused=True)
+    amsgrad = recipe.regime is None
+    return torch.optim.Adam(groups, lr=recipe.learning_rate, amsgrad=amsgrad, fused=True)

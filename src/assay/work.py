@@ -49,7 +49,7 @@ class TrainJob:
             else hashlib.sha256(self.vectors.matrix.tobytes()).hexdigest()
         )
         named = {"corpus": self.corpus.fingerprint, "config": asdict(self.config),
-                 "recipe": asdict(self.recipe), "init_seed": self.init_seed,
+                 "recipe": self.recipe.as_record(), "init_seed": self.init_seed,
                  "order_seed": self.order_seed, "threads": self.threads, "device": self.device,
                  "vectors": digest}  # fmt: skip
         return Job("train", named)

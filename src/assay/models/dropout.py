@@ -29,10 +29,10 @@ class Dropout(nn.Module):
 
 
 @contextmanager
-def dropping(model: nn.Module, rates: Mapping[str, float], seed: int) -> Iterator[None]:
+def dropping(
+    model: nn.Module, rates: Mapping[str, float], generator: torch.Generator
+) -> Iterator[None]:
     """Within it `model` drops at these places; a place without a rate drops nothing."""
-    device = next(model.parameters()).device
-    generator = torch.Generator(device).manual_seed(seed)
     places = [module for module in model.modules() if isinstance(module, Dropout)]
     try:
         for module in places:
