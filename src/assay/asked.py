@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from assay.corpora import SOURCES
-from assay.engines import ENGINES
+from assay.engines import engine_faults
 from assay.errors import UserError, nearest
 from assay.models import ATTENTIONS, ENCODERS
 from assay.probes import PROBES
@@ -63,7 +63,7 @@ def _names(settings: Settings, ways: Ways) -> Iterator[str]:
     yield from _unknown("encoder", settings.encoder, tuple(ENCODERS))
     yield from _unknown("attention", settings.attention, tuple(ATTENTIONS))
     yield from _unknown("preset", settings.preset, PRESETS)
-    yield from _unknown("engine", ways.engine, ENGINES)
+    yield from engine_faults(ways.engine, ways.ray_address)
     for name in settings.probes:
         yield from _unknown("probes", name, ("all", *PROBES))
 

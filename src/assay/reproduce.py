@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.engines import ENGINES
+from assay.engines import engine_faults
 from assay.errors import UserError
 from assay.reproduction.cells import Cell, Choice, chosen_cells, seeds_of, slug
 from assay.reproduction.collected import collect
@@ -75,9 +75,7 @@ def reproduce(
 
 
 def _check(choice: Choice, ways: Ways, page_file: Path) -> None:
-    faults = []
-    if ways.engine not in ENGINES:
-        faults.append(f"--engine '{ways.engine}' is unknown: pass {' or '.join(ENGINES)}.")
+    faults = list(engine_faults(ways.engine, ways.ray_address))
     for option, value in (("seeds", choice.seeds), ("jobs", ways.workers)):
         if value is not None and value < 1:
             faults.append(f"--{option} {value} is too low: pass a whole number from 1 up.")
@@ -114,8 +112,7 @@ def _train(
                 tasks.append(Task(settings, out, ways.data, choice.vectors))
     for name in dict.fromkeys(outcome.settings.corpus for outcome in outcomes):
         say(f"{name}: {missing[name]}")
-    results = run_tasks(tasks, ways.engine, ways.workers, lambda outcome: say(_told(outcome)))
-    outcomes += ways.track(results, "models", len(tasks))
+    outcomes += run_tasks(tasks, ways, lambda outcome: say(_told(outcome)))
     return [(owners[slug(outcome.settings)], outcome) for outcome in outcomes]
 
 

@@ -5,13 +5,14 @@ made again in a second. Resuming is therefore no special case: finished jobs are
 hash and not done again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from assay.auditing import in_order, odds_read_by
+from assay.auditing import Measured, in_order, odds_read_by
 from assay.corpora import load_corpus
 from assay.corpora.corpus import Corpus, Document
 from assay.description import describe_run
@@ -23,11 +24,12 @@ from assay.recipes import configure, recipe_for
 from assay.results import Results
 from assay.settings import Clock, Settings, Ways
 from assay.store import read_json, sweep, write_file, write_json
-from assay.trainings import AnyJob, BaseModel, ask_trained, run_job, scale_for
+from assay.trainings import AnyJob, AskedOfTrained, BaseModel, ask_trained, run_job, scale_for
 from assay.vectors import load_vectors
 from assay.work import AuditJob, TrainJob, audit_cuts, run_audit, run_training
 
 _RECORD = "run.json"
+LOOKED_AT = ("train.parquet", "dev.parquet")  # what the base says of them, for other models
 
 
 def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool = False) -> None:
@@ -44,12 +46,19 @@ def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool
     claim_directory(out, settings)
     with clock("training"):
         place = run_training(task, out / "jobs", ways.track)
+    base = BaseModel(place.resolve(), task)
     with clock("audit"):
-        audit = audit_model(settings, corpus, place, task, out / "jobs", ways)
+        measured = audit_model(settings, base, out / "jobs", ways)
+    with clock("further trainings"):
+        trained = train_for_probes(settings, base, out / "jobs", ways)
     with clock("tables"):
         for name in (WEIGHTS, DESCRIPTION):
             write_file(out / name, _copy_of(place / name))
-        audit.write(out)
+        if trained.looked is not None:
+            for name in LOOKED_AT:
+                write_file(out / "outputs" / name, _copy_of(trained.looked / name))
+        record = read_json(place / "training.json")
+        results_of(settings, task, record, measured, trained).write(out)
     write_json(out / "timing.json", clock.seconds)
 
 
@@ -103,35 +112,25 @@ def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> Tra
                     settings.device, loaded)  # fmt: skip
 
 
-def audit_model(
-    settings: Settings, corpus: Corpus, place: Path, task: TrainJob, folder: Path, ways: Ways
-) -> Results:
-    """Every probe on every test document, cut into jobs that any engine may run."""
+def audit_model(settings: Settings, base: BaseModel, folder: Path, ways: Ways) -> Measured:
+    """Every probe that needs only the model, on every test document, by any engine."""
+    task, corpus = base.training, base.training.corpus
     probes = tuple(name for name in settings.probes if PROBES[name].trainings is None)
     odds = odds_read_by(probes, corpus.train, corpus.vocabulary)
     jobs = [
-        AuditJob(place.resolve(), task.job.key, documents, probes, settings.seed,
+        AuditJob(base.place, task.job.key, documents, probes, settings.seed,
                  settings.sample, settings.threads, settings.device, folder.resolve())
         for documents in audit_cuts(corpus.test, odds)
     ]  # fmt: skip
     results = run_jobs(ways.engine, run_audit, jobs, ways.workers)
     done = set(ways.track(results, "audit", len(jobs)))
     parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
-    instances, evidence, missing = collect(parts, corpus.test)
-    trained, unfit = train_for_probes(settings, BaseModel(place.resolve(), task), folder, ways)
-    evidence, missing = pl.concat([evidence, trained]), missing | unfit
-    record = {
-        "settings": settings.as_record(),
-        **describe_run(task, read_json(place / "training.json"), instances),
-        "not_applicable": missing,
-        "status": "complete",
-    }
-    return Results(instances, evidence, corpus.classes, record, settings.seed)
+    return collect(parts, corpus.test)
 
 
 def train_for_probes(
     settings: Settings, base: BaseModel, folder: Path, ways: Ways
-) -> tuple[pl.DataFrame, dict[str, str]]:
+) -> AskedOfTrained:
     """The evidence of probes that need further models, trained by any engine."""
 
     def execute(tasks: Sequence[Task[AnyJob]]) -> Iterable[object]:
@@ -142,9 +141,26 @@ def train_for_probes(
     return ask_trained(settings.probes, base, scale, folder.resolve(), execute)
 
 
-def collect(
-    parts: Iterable[Path], documents: Sequence[Document]
-) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, str]]:
+def results_of(
+    settings: Settings,
+    task: TrainJob,
+    training: Mapping[str, Any],
+    measured: Measured,
+    trained: AskedOfTrained,
+) -> Results:
+    """Both kinds of probes in one table, and the record of how they came about."""
+    record = {
+        "settings": settings.as_record(),
+        **describe_run(task, training, measured.instances),
+        **({} if trained.looked is None else {"trainings": asdict(trained.scale)}),
+        "not_applicable": measured.not_applicable | trained.not_applicable,
+        "status": "complete",
+    }
+    evidence = pl.concat([measured.evidence, trained.evidence])
+    return Results(measured.instances, evidence, task.corpus.classes, record, settings.seed)
+
+
+def collect(parts: Iterable[Path], documents: Sequence[Document]) -> Measured:
     """The jobs' tables as one, in the documents' order."""
     parts = list(parts)
     ids = [document.id for document in documents]
@@ -155,7 +171,7 @@ def collect(
     missing: dict[str, str] = {}
     for part in parts:
         missing |= read_json(part / "notes.json")["not_applicable"]
-    return in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing
+    return Measured(in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing)
 
 
 def _copy_of(source: Path) -> Any:

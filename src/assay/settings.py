@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.corpora.corpus import Corpus
+from assay.engines import Watching, unwatched
 from assay.probes import PROBES
 from assay.scores.sampling import SAMPLE
 from assay.training import Track, untracked
@@ -49,6 +50,8 @@ class Ways:
     workers: int = 1
     track: Track = untracked
     tell: Callable[[Corpus], object] = lambda corpus: None  # called once the corpus is read
+    ray_address: str | None = None  # of a cluster to join; else Ray starts on this machine
+    watching: Watching = unwatched  # shows how far the jobs of an engine are
 
 
 class Clock:

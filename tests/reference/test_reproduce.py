@@ -156,7 +156,7 @@ def test_a_failed_run_does_not_lose_the_others(place, reference, made, tmp_path,
 
 
 def test_a_dead_worker_leaves_the_rest_refused(monkeypatch, tmp_path):
-    def dying(engine, function, arguments, workers):
+    def dying(engine, function, arguments, workers, **ways):
         yield function(arguments[0])
         raise UserError("a worker process died")
 

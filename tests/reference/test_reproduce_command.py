@@ -52,7 +52,7 @@ def test_quiet_prints_errors_only(assay, tmp_path):
 
 
 def test_our_own_fault_leaves_with_one(assay, tmp_path, monkeypatch):
-    def failing(tasks, engine, workers, tell):
+    def failing(tasks, ways, tell):
         return [Outcome(task.settings, "failed", "Traceback\nKeyError: 'x'") for task in tasks]
 
     monkeypatch.setattr(reproduce, "run_tasks", failing)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import WHOLE, app, console, say
-from assay.progress import tracker
+from assay.progress import tracker, watcher
 from assay.reproduce import reproduce as make_again
 from assay.reproduction.cells import Choice, names_in
 from assay.reproduction.declared import known
@@ -29,10 +29,15 @@ def reproduce(
         Path | None, typer.Option(help="For the models that are declared with vectors of a file.")
     ] = None,
     page: Annotated[Path | None, typer.Option(help="The page; docs/reproduction/PAPER.md.")] = None,
-    engine: Annotated[str, typer.Option(help="serial or processes: models side by side.")] = (
+    engine: Annotated[str, typer.Option(help="serial; processes or ray: models side by side.")] = (
         "serial"
     ),
-    jobs: Annotated[int, typer.Option(help="Workers of the processes engine.", **WHOLE)] = 2,
+    jobs: Annotated[
+        int, typer.Option(help="Workers of the processes and ray engines.", **WHOLE)
+    ] = 2,
+    ray_address: Annotated[
+        str | None, typer.Option(help="A cluster to join; else Ray starts on this machine.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     show: Annotated[bool, typer.Option("--list", help="Only list what is declared.")] = False,
 ) -> None:
@@ -50,7 +55,8 @@ def reproduce(
             typer.echo(f"{table}  {title}")
         return
     choice = Choice(names_in(only), names_in(encoder), seeds, vectors)
-    ways = Ways(data, None, engine, jobs, tracker(console, quiet))
+    ways = Ways(data, None, engine, jobs, tracker(console, quiet),
+                ray_address=ray_address, watching=watcher(console, quiet))  # fmt: skip
     made = make_again(name, choice=choice, ways=ways, out=out, page_file=page,
                       say=(lambda line: None) if quiet else say)  # fmt: skip
     if not quiet:

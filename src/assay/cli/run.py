@@ -9,7 +9,7 @@ from assay.asked import check_asked, device_named, option_pairs, probe_names
 from assay.cli.app import WHOLE, app, console, say
 from assay.corpora import Corpus
 from assay.description import describe_corpus
-from assay.progress import tracker
+from assay.progress import tracker, watcher
 from assay.report import write_report
 from assay.runs import run as run_audit
 from assay.scores.sampling import SAMPLE
@@ -48,8 +48,13 @@ def run(
     rationale_column: Annotated[
         str | None, typer.Option(help="For table: 0 or 1 per token, marked by people.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="serial or processes.")] = "serial",
-    jobs: Annotated[int, typer.Option(help="Workers of the processes engine.", **WHOLE)] = 2,
+    engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "serial",
+    jobs: Annotated[
+        int, typer.Option(help="Workers of the processes and ray engines.", **WHOLE)
+    ] = 2,
+    ray_address: Annotated[
+        str | None, typer.Option(help="A cluster to join; else Ray starts on this machine.")
+    ] = None,
     threads: Annotated[
         int | None,
         typer.Option(help="Of torch: all cores unless told; can change the last digits.", **WHOLE),
@@ -85,7 +90,8 @@ def run(
         vectors=None if vectors is None else vectors.name,
         **({} if threads is None else {"threads": threads}),
     )
-    ways = Ways(data, vectors, engine, jobs, tracker(console, quiet), _silent if quiet else _read)
+    ways = Ways(data, vectors, engine, jobs, tracker(console, quiet), _silent if quiet else _read,
+                ray_address, watcher(console, quiet))  # fmt: skip
     _run(settings, ways, out, resume)
     page = write_report(out)
     if not quiet:

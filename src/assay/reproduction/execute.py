@@ -61,15 +61,17 @@ def run_task(task: Task) -> Outcome:
 
 
 def run_tasks(
-    tasks: Sequence[Task], engine: str, workers: int, tell: Callable[[Outcome], None]
+    tasks: Sequence[Task], ways: Ways, tell: Callable[[Outcome], None]
 ) -> Iterator[Outcome]:
     """Each outcome when it is there. A dead worker ends the rest, whose words then say so."""
     left = {slug(task.settings): task.settings for task in tasks}
     try:
-        for outcome in run_jobs(engine, run_task, tasks, workers):
-            del left[slug(outcome.settings)]
-            tell(outcome)
-            yield outcome
+        with ways.watching("models") as watch:
+            for outcome in run_jobs(ways.engine, run_task, tasks, ways.workers,
+                                    ray_address=ways.ray_address, watch=watch):  # fmt: skip
+                del left[slug(outcome.settings)]
+                tell(outcome)
+                yield outcome
     except UserError as mistake:
         for settings in left.values():
             outcome = Outcome(settings, "refused", str(mistake))
