@@ -54,3 +54,17 @@ def test_equal_states_leave_every_weight_free():
     uniform = torch.full((4,), 0.25, dtype=torch.float64)
     single = torch.tensor([1.0, 0, 0, 0], dtype=torch.float64)
     np.testing.assert_allclose(largest, jsd(single, uniform).item(), atol=1e-12)
+
+
+@pytest.mark.parametrize(("task", "classes", "method"), ROUTES[:2])
+def test_several_rivals_are_told_where_the_answer_is_exact(task, classes, method):
+    documents = batch([2, 7, 5], pair=task == "pair", classes=classes)
+    view = View(network(task, classes=classes), documents)
+    table = pl.concat(measure(view, {"attention": view.weights.double().numpy()}).rows)
+    several = table.filter(pl.col("quantity").str.starts_with("diverse"))
+    assert (len(several) > 0) == (method == "exact")
+    if method == "exact":
+        assert set(several["group"]) == {f"eps={SHOWN:g}"}
+        best = table.filter(quantity="max_jsd", group=f"eps={SHOWN:g}")["value"]
+        assert (several.filter(quantity="diverse_jsd")["value"] <= best + 1e-12).all()
+        assert several.filter(quantity="diverse_spread")["value"].max() <= np.log(2)

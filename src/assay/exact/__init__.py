@@ -6,6 +6,7 @@ not affine: `published_search`, the same quantity, found by gradient steps and m
 
 from assay.exact.adversary import Adversary, exact_adversary
 from assay.exact.bracket import Bracket, bracket_adversary
+from assay.exact.diverse import Diverse, diverse_adversaries
 from assay.exact.frontier import TOLERANCE
 from assay.exact.search import (
     CLASSIFIER_SEARCH,
@@ -22,9 +23,11 @@ __all__ = [
     "TOLERANCE",
     "Adversary",
     "Bracket",
+    "Diverse",
     "Found",
     "SearchSettings",
     "bracket_adversary",
+    "diverse_adversaries",
     "exact_adversary",
     "published_search",
     "starting_logits",

@@ -57,22 +57,24 @@ def exact_adversary(
     Logits = bias (C,) + sum of weight times items (B, T, C); one logit (C = 1, a sigmoid) or two
     (a softmax). The result is non-decreasing in eps and never negative.
     """
-    attention, terms, real = _checked(weights, items, mask)
+    attention, terms, real = checked_documents(weights, items, mask)
     bounds = checked_eps(eps)
-    values, logit = _one_logit(attention, terms, np.asarray(bias, dtype=np.float64))
+    values, logit = one_logit(attention, terms, np.asarray(bias, dtype=np.float64))
     chunks = document_chunks(len(attention), attention.shape[1] * len(bounds) * CELL_BYTES)
     parts = [_solve(attention[c], values[c], logit[c], real[c], bounds) for c in chunks]
     return _joined(parts, len(bounds))
 
 
-def _checked(weights: ArrayLike, items: ArrayLike, mask: ArrayLike) -> tuple[Floats, Floats, Flags]:
+def checked_documents(
+    weights: ArrayLike, items: ArrayLike, mask: ArrayLike
+) -> tuple[Floats, Floats, Flags]:
     real = np.asarray(mask, dtype=np.bool_)
     attention = np.where(real, np.asarray(weights, dtype=np.float64), 0.0)
     terms = checked_logits(np.asarray(items, dtype=np.float64), real)
     return attention, terms, real
 
 
-def _one_logit(weights: Floats, items: Floats, bias: Floats) -> tuple[Floats, Floats]:
+def one_logit(weights: Floats, items: Floats, bias: Floats) -> tuple[Floats, Floats]:
     """Each item's logit with the bias in it, (B, T), and the prediction's, (B,)."""
     classes = items.shape[-1]
     if classes > 2:
@@ -83,7 +85,7 @@ def _one_logit(weights: Floats, items: Floats, bias: Floats) -> tuple[Floats, Fl
 
 
 def _solve(weights: Floats, values: Floats, logit: Floats, mask: Flags, eps: Floats) -> Adversary:
-    low, high = _slab(logit, eps)
+    low, high = slab_bounds(logit, eps)
     probability = expit(logit)[:, None]
     shift = np.abs(expit(values) - probability)
     inside = mask[:, None] & (shift[:, None] <= eps[:, None] + TOLERANCE)
@@ -97,7 +99,7 @@ def _solve(weights: Floats, values: Floats, logit: Floats, mask: Flags, eps: Flo
     return Adversary(*(np.take_along_axis(field, source, axis=1) for field in fields))
 
 
-def _slab(logit: Floats, eps: Floats) -> tuple[Floats, Floats]:
+def slab_bounds(logit: Floats, eps: Floats) -> tuple[Floats, Floats]:
     """Bounds (B, E) on the logit; infinite where the bound on the probability leaves (0, 1)."""
     likely, unlikely = expit(logit)[:, None], expit(-logit)[:, None]
     low = -log_odds(unlikely + eps, likely - eps, TOLERANCE)

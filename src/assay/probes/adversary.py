@@ -5,7 +5,8 @@ Jain & Wallace 2019, section 4.2.2: among all weights that move the prediction b
 the heat map is one of many that fit the prediction. The paper searched by gradient steps; where
 the logits are affine in the weights the optimum is exact for two classes and lies in a
 certified bracket for more. Other models take the published search, its candidates made feasible,
-so that every reported value can be reached.
+so that every reported value can be reached. As the paper looks for five rivals that also differ
+from each other, so does `diverse`, greedily, where the exact answer is known.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from torch import Tensor
 from assay.evidence import rows
 from assay.exact.adversary import exact_adversary
 from assay.exact.bracket import bracket_adversary
+from assay.exact.diverse import Diverse, diverse_adversaries
 from assay.exact.search import PAIR_SEARCH, published_search, starting_logits
 from assay.measures.chance import document_keys
 from assay.models.view import View
@@ -36,6 +38,7 @@ class Rivals:
     tvd: np.ndarray
     shown: np.ndarray  # (B, T) at SHOWN
     upper: np.ndarray | None = None
+    several: Diverse | None = None  # at SHOWN
 
 
 def measure(view: View, scores: Scores) -> Outcome:
@@ -52,6 +55,12 @@ def measure(view: View, scores: Scores) -> Outcome:
             for name, values in quantities.items()
             if values is not None
         ]
+    if found.several is not None:
+        several = {"jsd": found.several.mean_jsd(), "spread": found.several.spread()}
+        frames += [
+            rows(view.batch.ids, f"diverse_{name}", values, group=f"eps={SHOWN:g}", method="exact")
+            for name, values in several.items()
+        ]
     return Outcome(frames, {"adversary": found.shown})
 
 
@@ -64,7 +73,11 @@ def rivals(view: View, weights: np.ndarray) -> Rivals:
     items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
     if items.shape[-1] <= 2:
         exact = exact_adversary(weights, items, bias, view.mask, EPS)
-        return Rivals("exact", exact.jsd, exact.tvd, exact.weights(weights)[:, shown])
+        several = diverse_adversaries(
+            weights, items, bias, view.mask, exact, column=shown, eps=SHOWN
+        )
+        kept = exact.weights(weights)[:, shown]
+        return Rivals("exact", exact.jsd, exact.tvd, kept, several=several)
     bracket = bracket_adversary(weights, items, bias, view.mask, EPS)
     kept = bracket.weights[:, shown]
     return Rivals("bracket", bracket.lower, bracket.tvd, kept, bracket.upper)
@@ -97,6 +110,10 @@ PROBE = Probe(
                  ("mean",), unit="JSD, nats"),
         Quantity("adversary_tvd", "how far those weights move the prediction", ("mean",),
                  unit="TVD"),
+        Quantity("diverse_jsd", "mean JSD to the model's weights of five rivals, chosen to differ",
+                 ("mean",), unit="JSD, nats", direction="lower is more faithful"),
+        Quantity("diverse_spread", "mean JSD between two of those five", ("mean",),
+                 unit="JSD, nats", direction="lower is more faithful"),
         Quantity("max_attention", "the document's largest weight", ("mean",), unit="weight"),
     ),
     measure=measure,
