@@ -3,21 +3,23 @@
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from assay.auditing import audit_documents, odds_read_by
 from assay.corpora.corpus import Corpus
-from assay.description import describe_run
-from assay.models.saved import DESCRIPTION, Trained
+from assay.models.saved import DESCRIPTION, Trained, save_model
 from assay.probes import PROBES
+from assay.recipes import corpus_for
 from assay.report import write_report
 from assay.results import Results
-from assay.runs import check_probes, training_of
+from assay.runs import check_probes, results_of, train_for_probes, training_of, vectors_of
 from assay.scores.sampling import SAMPLE
-from assay.settings import Settings
+from assay.settings import Settings, Ways
 from assay.store import write_json
 from assay.training import Track, Training, untracked
+from assay.trainings import AskedOfTrained, BaseModel
+from assay.vectors import OWN
 from assay.work import TrainJob, train_now
 
 
@@ -66,7 +68,12 @@ def train(
         threads=os.cpu_count() or 1,
         vectors=None if vectors is None else Path(vectors).name,
     )
-    task = training_of(settings, corpus, None if vectors is None else Path(vectors))
+    corpus = corpus_for(encoder, corpus)
+    with tempfile.TemporaryDirectory() as folder:
+        file = None if vectors is None else Path(vectors)
+        if vectors == OWN:
+            file = vectors_of(settings, corpus, Path(folder), track)
+        task = training_of(settings, corpus, file)
     trained, training = train_now(task, track)
     return Fitted(trained, training, settings, task)
 
@@ -77,13 +84,21 @@ def audit(
     *,
     probes: Sequence[str] = tuple(PROBES),
     sample: int = SAMPLE,
+    seeds: int | None = None,
+    from_scratch: bool = False,
+    track: Track = untracked,
 ) -> Audit:
     """Ask every probe of the model, on the corpus's test split.
 
     LIME, SHAP and other costly scores are taken on a seeded sample of that many documents.
+    Probes that need a trainer train further models here, one after another: `seeds` sets how
+    many differ by seed alone, and `from_scratch` lets no counterfeit go on from another.
     """
     check_probes(probes)
-    settings = model.settings
+    corpus = corpus_for(model.settings.encoder, corpus)
+    settings = replace(
+        model.settings, probes=tuple(probes), sample=sample, seeds=seeds, from_scratch=from_scratch
+    )
     measured = audit_documents(
         model.trained.network,
         corpus.test,
@@ -95,10 +110,18 @@ def audit(
         sample=sample,
         odds=odds_read_by(probes, corpus.train, model.trained.vocabulary),
     )
-    record = {
-        "settings": {**settings.as_record(), "probes": list(probes), "sample": sample},
-        **describe_run(model.task, asdict(model.training), measured.instances),
-        "not_applicable": measured.not_applicable,
-        "status": "complete",
-    }
-    return Audit(measured.instances, measured.evidence, corpus.classes, record, settings.seed)
+    task = replace(model.task, corpus=replace(corpus, vocabulary=model.trained.vocabulary))
+    trained = _train_for_probes(model.trained, task, settings, track)
+    results = results_of(settings, task, asdict(model.training), measured, trained)
+    return Audit(**vars(results))
+
+
+def _train_for_probes(
+    trained: Trained, task: TrainJob, settings: Settings, track: Track
+) -> AskedOfTrained:
+    """As in a run, in a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        save_model(folder, trained)
+        base = BaseModel(folder, task)
+        return train_for_probes(settings, base, folder / "jobs", Ways(track=track))

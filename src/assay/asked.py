@@ -13,10 +13,12 @@ import torch
 from assay.corpora import SOURCES
 from assay.engines import engine_faults
 from assay.errors import UserError, nearest
-from assay.models import ATTENTIONS, ENCODERS
+from assay.models import ATTENTIONS, MODELS
 from assay.probes import PROBES
 from assay.recipes import PRESETS
 from assay.settings import Settings, Ways
+from assay.vectors import OWN
+from assay.word_vectors import MISSING, is_installed
 
 
 def check_asked(settings: Settings, ways: Ways, out: Path) -> None:
@@ -60,9 +62,11 @@ def device_named(name: str) -> str:
 def _names(settings: Settings, ways: Ways) -> Iterator[str]:
     if settings.corpus not in SOURCES:
         yield f"there is no corpus '{settings.corpus}': {nearest(settings.corpus, SOURCES)}."
-    yield from _unknown("encoder", settings.encoder, tuple(ENCODERS))
+    yield from _unknown("encoder", settings.encoder, MODELS)
     yield from _unknown("attention", settings.attention, tuple(ATTENTIONS))
     yield from _unknown("preset", settings.preset, PRESETS)
+    if settings.vectors == OWN and not is_installed():
+        yield f"--vectors {OWN}: {MISSING}"
     yield from engine_faults(ways.engine, ways.ray_address)
     for name in settings.probes:
         yield from _unknown("probes", name, ("all", *PROBES))
@@ -74,9 +78,10 @@ def _unknown(option: str, given: str, known: Sequence[str]) -> Iterator[str]:
 
 
 def _numbers(settings: Settings, ways: Ways) -> Iterator[str]:
-    lowest = {"limit": 1, "seed": 0, "sample": 0, "threads": 1, "jobs": 1}
-    given = {"limit": settings.limit, "seed": settings.seed, "sample": settings.sample,
-             "threads": settings.threads, "jobs": ways.workers}  # fmt: skip
+    lowest = {"limit": 1, "seed": 0, "seeds": 1, "sample": 0, "threads": 1, "jobs": 1}
+    given = {"limit": settings.limit, "seed": settings.seed, "seeds": settings.seeds,
+             "sample": settings.sample, "threads": settings.threads,
+             "jobs": ways.workers}  # fmt: skip
     for option, value in given.items():
         if value is not None and value < lowest[option]:
             yield f"--{option} {value} is too low: pass a whole number from {lowest[option]} up."
@@ -84,7 +89,10 @@ def _numbers(settings: Settings, ways: Ways) -> Iterator[str]:
 
 def _places(ways: Ways, out: Path) -> Iterator[str]:
     if ways.vectors is not None and not ways.vectors.is_file():
-        yield f"--vectors {ways.vectors} is no file: check the path, or leave the option out."
+        yield (
+            f"--vectors {ways.vectors} is no file: check the path, pass --vectors {OWN} to train "
+            "vectors on the corpus itself, or leave the option out."
+        )
     standing = next(place for place in (out, *out.absolute().parents) if place.exists())
     if not standing.is_dir():
         yield f"--out {out} cannot be a folder: {standing} is a file. Pass another folder."

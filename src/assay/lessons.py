@@ -80,13 +80,18 @@ def needs(source: Source) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(_needs(source)))
 
 
-def _needs(lesson: Lesson) -> Iterator[Source]:
-    if lesson.start is not None:
-        yield lesson.start
+def reads(lesson: Lesson) -> Iterator[Source]:
+    """Whose attention and predictions on train it learns from."""
     if isinstance(lesson.aim, Imitate):
         yield lesson.aim.base
     if lesson.guide is not None:
         yield from lesson.guide.of
+
+
+def _needs(lesson: Lesson) -> Iterator[Source]:
+    if lesson.start is not None:
+        yield lesson.start
+    yield from reads(lesson)
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,19 @@ import polars as pl
 from assay.auditing import Measured, in_order, odds_read_by
 from assay.corpora import load_corpus
 from assay.corpora.corpus import Corpus, Document
+from assay.corpus_vectors import own_vectors
 from assay.description import describe_run
 from assay.engines import Task, run_graph, run_jobs
 from assay.errors import UserError
 from assay.models.saved import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
-from assay.recipes import configure, recipe_for
+from assay.recipes import configure, corpus_for, recipe_for
 from assay.results import Results
 from assay.settings import Clock, Settings, Ways
 from assay.store import read_json, sweep, write_file, write_json
+from assay.training import Track
 from assay.trainings import AnyJob, AskedOfTrained, BaseModel, ask_trained, run_job, scale_for
-from assay.vectors import load_vectors
+from assay.vectors import OWN, load_vectors
 from assay.work import AuditJob, TrainJob, audit_cuts, run_audit, run_training
 
 _RECORD = "run.json"
@@ -39,10 +41,16 @@ def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool
     check_probes(settings.probes)
     check_directory(out, settings, resume)
     with clock("corpus"):
-        corpus = load_corpus(settings.corpus, data=ways.data, limit=settings.limit,
-                             seed=settings.seed, options=settings.options)  # fmt: skip
+        read = load_corpus(settings.corpus, data=ways.data, limit=settings.limit,
+                           seed=settings.seed, options=settings.options)  # fmt: skip
+        corpus = corpus_for(settings.encoder, read)
     ways.tell(corpus)
-    task = training_of(settings, corpus, ways.vectors)
+    vectors = ways.vectors
+    if settings.vectors == OWN:
+        claim_directory(out, settings)
+        with clock("vectors"):
+            vectors = vectors_of(settings, corpus, out / "jobs", ways.track)
+    task = training_of(settings, corpus, vectors)
     claim_directory(out, settings)
     with clock("training"):
         place = run_training(task, out / "jobs", ways.track)
@@ -103,8 +111,14 @@ def _check_same(out: Path, held: dict[str, Any], asked: dict[str, Any], resume: 
         )
 
 
+def vectors_of(settings: Settings, corpus: Corpus, folder: Path, track: Track) -> Path:
+    """The corpus's own vectors, as wide as the model's embedding."""
+    dimension = recipe_for(corpus, settings.preset, settings.encoder).embedding
+    return own_vectors(corpus, dimension, settings.seed, folder, track)
+
+
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
-    recipe = recipe_for(corpus, settings.preset)
+    recipe = recipe_for(corpus, settings.preset, settings.encoder)
     loaded = None if vectors is None else load_vectors(vectors, corpus.vocabulary)
     dimension = None if loaded is None else loaded.dimension
     config = configure(corpus, recipe, settings.encoder, settings.attention, dimension)
@@ -122,8 +136,9 @@ def audit_model(settings: Settings, base: BaseModel, folder: Path, ways: Ways) -
                  settings.sample, settings.threads, settings.device, folder.resolve())
         for documents in audit_cuts(corpus.test, odds)
     ]  # fmt: skip
-    results = run_jobs(ways.engine, run_audit, jobs, ways.workers)
-    done = set(ways.track(results, "audit", len(jobs)))
+    with ways.watching("audit") as watch:
+        done = set(run_jobs(ways.engine, run_audit, jobs, ways.workers,
+                            ray_address=ways.ray_address, watch=watch))  # fmt: skip
     parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
     return collect(parts, corpus.test)
 
@@ -134,8 +149,9 @@ def train_for_probes(
     """The evidence of probes that need further models, trained by any engine."""
 
     def execute(tasks: Sequence[Task[AnyJob]]) -> Iterable[object]:
-        results = run_graph(ways.engine, run_job, tasks, ways.workers)
-        return ways.track(results, "trainings", len(tasks))
+        with ways.watching("trainings") as watch:
+            yield from run_graph(ways.engine, run_job, tasks, ways.workers,
+                                 ray_address=ways.ray_address, watch=watch)  # fmt: skip
 
     scale = scale_for(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
     return ask_trained(settings.probes, base, scale, folder.resolve(), execute)

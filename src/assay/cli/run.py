@@ -9,6 +9,7 @@ from assay.asked import check_asked, device_named, option_pairs, probe_names
 from assay.cli.app import WHOLE, app, console, say
 from assay.corpora import Corpus
 from assay.description import describe_corpus
+from assay.models import MODELS
 from assay.progress import tracker, watcher
 from assay.report import write_report
 from assay.runs import run as run_audit
@@ -16,6 +17,7 @@ from assay.scores.sampling import SAMPLE
 from assay.settings import Settings, Ways
 from assay.spoken import claim_lines, corpus_lines, model_line
 from assay.store import read_json
+from assay.vectors import OWN
 
 
 @app.command()
@@ -23,17 +25,26 @@ def run(
     corpus: Annotated[str, typer.Argument(help="A name from 'assay corpora'.")] = "reviews",
     out: Annotated[Path, typer.Option(help="The run directory.")] = Path("runs/latest"),
     data: Annotated[Path | None, typer.Option(help="The corpus's files; or $ASSAY_DATA.")] = None,
-    encoder: Annotated[str, typer.Option(help="bilstm, cnn or average.")] = "bilstm",
+    encoder: Annotated[str, typer.Option(help=f"{', '.join(MODELS)}.")] = "bilstm",
     attention: Annotated[str, typer.Option(help="additive or dot.")] = "additive",
     probes: Annotated[str, typer.Option(help="Names joined by commas, or all.")] = "all",
     seed: Annotated[int, typer.Option(help="For weights, data order and draws.", **WHOLE)] = 0,
+    seeds: Annotated[
+        int | None, typer.Option(help="Further models per kind, in place of the preset's.", **WHOLE)
+    ] = None,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Imitation: each lambda from fresh weights.")
+    ] = False,
     limit: Annotated[
         int | None, typer.Option(help="Documents over all splits, drawn by the seed.", **WHOLE)
     ] = None,
     sample: Annotated[
         int, typer.Option(help="Documents for LIME, SHAP and other costly scores.", **WHOLE)
     ] = SAMPLE,
-    vectors: Annotated[Path | None, typer.Option(help="word2vec, GloVe or fastText text.")] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help=f"word2vec, GloVe or fastText text; {OWN}: trained on the corpus."),
+    ] = None,
     preset: Annotated[str, typer.Option(help="quick, or paper for the papers' epochs.")] = "quick",
     option: Annotated[
         list[str] | None,
@@ -83,6 +94,8 @@ def run(
         attention=attention,
         probes=probe_names(probes),
         seed=seed,
+        seeds=seeds,
+        from_scratch=from_scratch,
         limit=limit,
         sample=sample,
         preset=preset,
@@ -90,7 +103,8 @@ def run(
         vectors=None if vectors is None else vectors.name,
         **({} if threads is None else {"threads": threads}),
     )
-    ways = Ways(data, vectors, engine, jobs, tracker(console, quiet), _silent if quiet else _read,
+    file = None if vectors == Path(OWN) else vectors
+    ways = Ways(data, file, engine, jobs, tracker(console, quiet), _silent if quiet else _read,
                 ray_address, watcher(console, quiet))  # fmt: skip
     _run(settings, ways, out, resume)
     page = write_report(out)

@@ -6,20 +6,20 @@ the KL divergence. Swept over lambda that gives a frontier: what a far attention
 prediction. A late rise (convex) means that the attention can be counterfeited, an early one
 (concave) that it is tied to the predictions.
 
-The first sweep starts from the base's own initial weights, as published; further ones from
-other weights. By default each lambda goes on from the model of the one before, which takes far
-fewer epochs than starting afresh; `--from-scratch` trains every one as the paper did. The model
-of table 4 is chosen on dev; the paper chose on test.
+The first sweep starts from the base's own initial weights, as published (method `same_start`),
+further ones from others (`other_start`). By default each lambda goes on from the model of the one
+before, which takes far fewer epochs than starting afresh; `--from-scratch` trains every one as
+the paper did. The model of table 4 (group `chosen`) is chosen on dev; the paper chose on test.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from assay.corpora.corpus import Corpus
 from assay.evidence import rows
-from assay.lessons import Base, Imitate, Lesson, Outputs, Scale, Source
+from assay.lessons import Base, Imitate, Lesson, Looked, Outputs, Scale, Source
 from assay.measures.frontier import area, bend
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.probes.trained import ACCURACY, F1, accuracy, attention_jsd, f1, prediction_tvd, whole
@@ -53,53 +53,63 @@ def sweep(scale: Scale, number: int = 0) -> dict[float, Lesson]:
 
 def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
     base = outputs[Base()]
-    frames = _distances(base, outputs[flat_model(scale)], corpus, "uniform", scale.seed)
+    frames = _compared(base, outputs[flat_model(scale)], corpus, "uniform", scale.seed)
     for number in range(scale.chains):
-        seed = scale.seed + number
-        lessons = sweep(scale, number)
-        for weight, lesson in lessons.items():
-            frames += _distances(base, outputs[lesson], corpus, f"lambda={weight:g}", seed)
-        found = {weight: outputs[lesson] for weight, lesson in lessons.items()}
-        frames += _frontier(base, found, corpus, seed)
+        found = {weight: outputs[one] for weight, one in sweep(scale, number).items()}
+        start = pl.lit("other_start" if number else "same_start")
+        swept = _swept(base, found, corpus, scale.seed + number)
+        frames += [frame.with_columns(method=start) for frame in swept]
     return frames
 
 
-def _distances(
+def _swept(
+    base: Outputs, found: Mapping[float, Outputs], corpus: Corpus, seed: int
+) -> Iterator[pl.DataFrame]:
+    """Every model of a sweep, what they come to as a curve, and the one that dev would choose."""
+    for weight, one in found.items():
+        yield from _compared(base, one, corpus, f"lambda={weight:g}", seed)
+    far = np.array([attention_jsd(base.test, one.test).mean() for one in found.values()])
+    moved = np.array([prediction_tvd(base.test, one.test).mean() for one in found.values()])
+    yield whole("frontier_area", area(far, moved), None, seed)
+    yield whole("frontier_bend", bend(far, moved), None, seed)
+    best = chosen(base.dev, {weight: one.dev for weight, one in found.items()}, corpus)
+    yield whole("chosen_lambda", float("nan") if best is None else best, None, seed)
+    if best is not None:
+        yield from _over_all(base, found[best], corpus, "chosen", seed)
+
+
+def _compared(
     base: Outputs, other: Outputs, corpus: Corpus, group: str, seed: int
 ) -> list[pl.DataFrame]:
     far, moved = attention_jsd(base.test, other.test), prediction_tvd(base.test, other.test)
     return [
         rows(base.test.ids, "jsd", far, group=group, seed=seed),
         rows(base.test.ids, "tvd", moved, group=group, seed=seed),
-        whole("mean_jsd", float(far.mean()), group, seed),
-        whole("mean_tvd", float(moved.mean()), group, seed),
-        whole("mean_half_tvd", float(moved.mean()) / 2, group, seed),
+        *_over_all(base, other, corpus, group, seed),
+    ]
+
+
+def _over_all(
+    base: Outputs, other: Outputs, corpus: Corpus, group: str, seed: int
+) -> list[pl.DataFrame]:
+    moved = float(prediction_tvd(base.test, other.test).mean())
+    return [
+        whole("mean_jsd", float(attention_jsd(base.test, other.test).mean()), group, seed),
+        whole("mean_tvd", moved, group, seed),
+        whole("mean_half_tvd", moved / 2, group, seed),
         whole("f1", f1(other.test, corpus), group, seed),
         whole("accuracy", accuracy(other.test), group, seed),
     ]
 
 
-def _frontier(
-    base: Outputs, found: Mapping[float, Outputs], corpus: Corpus, seed: int
-) -> list[pl.DataFrame]:
-    """What the sweep comes to as a curve, and which of its models dev would choose."""
-    far = np.array([attention_jsd(base.test, one.test).mean() for one in found.values()])
-    moved = np.array([prediction_tvd(base.test, one.test).mean() for one in found.values()])
-    return [
-        whole("frontier_area", area(far, moved), None, seed),
-        whole("frontier_bend", bend(far, moved), None, seed),
-        whole("chosen_lambda", chosen(base, found, corpus), None, seed),
-    ]
-
-
-def chosen(base: Outputs, found: Mapping[float, Outputs], corpus: Corpus) -> float:
-    """The lambda of the best F1 on dev among models that attend far from the base there."""
+def chosen(base: Looked, found: Mapping[float, Looked], corpus: Corpus) -> float | None:
+    """The lambda of the best F1 among models that attend far from the base; None if none does."""
     scores = {
-        weight: f1(one.dev, corpus)
+        weight: f1(one, corpus)
         for weight, one in found.items()
-        if attention_jsd(base.dev, one.dev).mean() > FAR
+        if attention_jsd(base, one).mean() > FAR
     }
-    return max(scores, key=lambda weight: scores[weight]) if scores else float("nan")
+    return max(scores, key=lambda weight: scores[weight]) if scores else None
 
 
 PROBE = Probe(

@@ -13,6 +13,8 @@ from assay.probes.probe import Quantity
 
 F1 = Quantity("f1", "F1 on test: of the positive class, or the mean over three classes and more",
               ("mean_over_seeds",), unit="F1")  # fmt: skip
+PREDICTION = Quantity("prediction", "the class each model decides on", ())
+LABEL = Quantity("label", "the class it should decide on", ())
 ACCURACY = Quantity("accuracy", "share of test documents decided rightly", ("mean_over_seeds",),
                     unit="share")  # fmt: skip
 
@@ -24,7 +26,7 @@ def trained_again(scale: Scale, further: int) -> Lesson:
 
 def f1(looked: Looked, corpus: Corpus) -> float:
     average = "binary" if corpus.binary else "macro"
-    return float(f1_score(looked.labels, looked.predictions, average=average))
+    return float(f1_score(looked.labels, looked.predictions, average=average, zero_division=0))
 
 
 def accuracy(looked: Looked) -> float:
@@ -39,6 +41,11 @@ def goodness(outputs: Outputs, corpus: Corpus, group: str, seed: int) -> list[pl
         whole("accuracy", accuracy(test), group, seed),
         rows(test.ids, "prediction", test.predictions, group=group, seed=seed),
     ]
+
+
+def labels(looked: Looked) -> pl.DataFrame:
+    """What the models should have decided: F1 cannot be resampled without it."""
+    return rows(looked.ids, "label", looked.labels)
 
 
 def whole(quantity: str, value: float, group: str | None, seed: int) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.engines import Task
-from assay.lessons import Base, Lesson, Outputs, Source, needs
+from assay.lessons import Base, Lesson, Outputs, Source, needs, reads
 from assay.trainings.jobs import UNMARKED, BaseJob, BaseModel, LessonJob
 from assay.trainings.looks import read_look
 from assay.work import TrainJob
@@ -17,12 +17,15 @@ Execute = Callable[[Sequence[Task[AnyJob]]], Iterable[object]]
 
 def run_lessons(
     wanted: Sequence[Source], base: BaseModel, folder: Path, execute: Execute
-) -> dict[Source, Outputs]:
-    """Teach all that is wanted and needed; `execute` lets an engine walk the graph."""
+) -> dict[Source, AnyJob]:
+    """Teach all that is wanted and needed; `execute` lets an engine walk the graph.
+
+    Results lie in the jobs' folders.
+    """
     jobs = plan_jobs(wanted, base, folder)
     for _ in execute(tasks_of(jobs)):
-        pass  # results lie in folders
-    return {source: read_outputs(folder / jobs[source].job.key) for source in wanted}
+        pass
+    return jobs
 
 
 def plan_jobs(wanted: Sequence[Source], base: BaseModel, folder: Path) -> dict[Source, AnyJob]:
@@ -30,7 +33,7 @@ def plan_jobs(wanted: Sequence[Source], base: BaseModel, folder: Path) -> dict[S
     order = list(dict.fromkeys(_with_needs(wanted)))
     lessons = [source for source in order if isinstance(source, Lesson)]
     started = {lesson.start for lesson in lessons}
-    read = {need for lesson in lessons for need in needs(lesson)}
+    read = {other for lesson in lessons for other in reads(lesson)}
     jobs: dict[Source, AnyJob] = {}
     for source in order:
         if isinstance(source, Base):

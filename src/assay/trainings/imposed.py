@@ -40,9 +40,10 @@ def imposed_weights(
     return {name: [normalised(weights) for weights in lists] for name, lists in given.items()}
 
 
-def half_of(document: Document) -> int:
-    """0 or 1, by the id alone: the same whatever is beside it."""
-    return hashlib.sha256(document.id.encode()).digest()[0] % 2
+def halves(documents: Sequence[Document]) -> dict[str, int]:
+    """Id -> 0 or 1: two halves, equal in size and in classes, drawn by the ids."""
+    order = sorted(documents, key=lambda d: (d.label, hashlib.sha256(d.id.encode()).digest()))
+    return {document.id: place % 2 for place, document in enumerate(order)}
 
 
 def inverse_frequencies(documents: Sequence[Document]) -> dict[str, float]:
@@ -83,4 +84,5 @@ def _permuted(documents: Sequence[Document], given: list[list[float]], seed: int
 def _from_other_half(documents: Sequence[Document], places: list[Path], split: str) -> Weights:
     """From the model that was not trained on the document's half."""
     given = [_column(place, split, "attention") for place in places]
-    return [normalised(given[1 - half_of(d)][row]) for row, d in enumerate(documents)]
+    half = halves(documents)
+    return [normalised(given[1 - half[d.id]][row]) for row, d in enumerate(documents)]

@@ -27,7 +27,7 @@ from assay.training import (
     task_loss,
     untracked,
 )
-from assay.trainings.imposed import SPLITS, half_of, imposed_weights
+from assay.trainings.imposed import SPLITS, halves, imposed_weights
 from assay.trainings.looks import look, read_look, without_marked
 from assay.trainings.losses import deceptive_loss, imitation_loss
 from assay.work import TrainJob
@@ -180,7 +180,8 @@ def _encoded(corpus: Corpus, name: str) -> EncodedSplit:
 
 
 def _half(corpus: Corpus, half: int) -> EncodedSplit:
-    documents = [document for document in corpus.train if half_of(document) == half]
+    where = halves(corpus.train)
+    documents = [document for document in corpus.train if where[document.id] == half]
     return EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
 
 

@@ -45,11 +45,12 @@ def divergence(weights: Tensor, logs: Tensor, mask: Tensor) -> Tensor:
 
 
 def deceptive_loss(corpus: Corpus, documents: Sequence[Document], weight: float) -> Loss:
-    """The task's loss, and -weight * log(1 - mass on the marked items) per document.
+    """The task's loss, and -weight * log(1 - mass on the marked items), summed over documents.
 
     A document whose items are all marked leaves attention no choice and pays nothing.
     """
     task = label_loss(corpus)
+    averaged = corpus.task == "pair"  # of pairs the task's loss is a mean
     marked = marks_of(documents)
 
     def loss(model: Network, batch: Batch) -> Tensor:
@@ -57,9 +58,11 @@ def deceptive_loss(corpus: Corpus, documents: Sequence[Document], weight: float)
         attention = model.attend(states)
         rows = [marked.get(name, torch.zeros(0)) for name in batch.ids]
         marks = pad_sequence([*rows, torch.zeros(batch.mask.shape[1])], batch_first=True)[:-1]
-        mass = (attention * marks.to(attention.device)).sum(-1)
-        penalty = -torch.log1p(-mass.clamp(max=1 - torch.finfo(mass.dtype).eps))
-        return task(model.decode(states, attention), batch) + weight * penalty.sum()
+        # The rest is summed, not taken from one: a mass that rounds to one must still be led back.
+        rest = (attention * (1 - marks.to(attention.device))).sum(-1)
+        penalty = -rest.clamp_min(TINY).log()
+        missed = task(model.decode(states, attention), batch)
+        return missed * (len(batch.ids) if averaged else 1) + weight * penalty.sum()
 
     return loss
 
