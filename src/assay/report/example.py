@@ -4,6 +4,8 @@ Neither the worst case nor the best: of the correctly predicted documents short 
 figure, the one whose largest JSD is the median (the lower one of two).
 """
 
+from typing import Any
+
 import polars as pl
 
 from assay.report.adversary import NAME
@@ -15,6 +17,11 @@ MOST_IN_FIGURE = 40  # items
 
 def typical(record: RunRecord) -> Document | None:
     """None where no document has furthest weights or the right length."""
+    row = typical_row(record)
+    return None if row is None else document(row, record.classes)
+
+
+def typical_row(record: RunRecord) -> dict[str, Any] | None:
     if NAME not in record.instances.columns:
         return None
     fitting = described(record).filter(
@@ -25,5 +32,4 @@ def typical(record: RunRecord) -> Document | None:
     )
     if fitting.is_empty():
         return None
-    middle = fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)
-    return document(middle, record.classes)
+    return fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)

@@ -2,7 +2,7 @@
 
 Evidence in, one file out. Every word that comes from data passes through jinja's escaping, or
 stands in JSON that no browser runs. The Content-Security-Policy allows nothing but the page's own
-style sheet, its own script and the images written into it.
+style sheet, its own two scripts and the images written into it.
 """
 
 import base64
@@ -14,18 +14,20 @@ import jinja2
 from markupsafe import Markup
 
 from assay.errors import UserError
-from assay.report import documents, example, words
+from assay.report import bundle, documents, example, words
 from assay.report.adversary import account
+from assay.report.block import Block, block
 from assay.report.figures import data_uri, figures, live, script
 from assay.report.made import made
 from assay.report.matrix import matrix
+from assay.report.notions import grouped
 from assay.report.numbers import count, number, percent
 from assay.report.record import RunRecord, read_run
 from assay.report.tables import tables
 from assay.store import write_file
 
-MEASURED = ("supported", "contradicted", "undecided")
-OWN_SECTIONS = ("agreement", "permutation", "adversary")  # probes the template explains itself
+OWN_SECTIONS = ("agreement", "permutation", "adversary")  # stand first, and even when not measured
+MOST_BYTES = 2_990_000  # of the whole page: below 3 MB
 
 
 def write_report(run_dir: Path, out: Path | None = None) -> Path:
@@ -40,43 +42,50 @@ def write_report(run_dir: Path, out: Path | None = None) -> Path:
 
 
 def render(run: RunRecord) -> str:
-    """The page as text: the same record gives the same bytes."""
-    pages = _environment()
-    css = pages.get_template("report.css").render()
+    """The page as text: the same record gives the same bytes.
+
+    It is laid out twice: first without documents, to see how much room is left for them.
+    """
+    content = _content(run)
+    page = _environment().get_template("page.html")
+    without = page.render(**content, **_view(Block("", 0, len(run.instances), 0)))
+    room = MOST_BYTES - len(without.encode("utf-8", errors="replace"))
+    return page.render(**content, **_view(block(run, room)))
+
+
+def _content(run: RunRecord) -> dict[str, Any]:
+    """Everything on the page but the documents of the view."""
     account_of_run = made(run)  # first, because it refuses a broken run before the slow drawing
     pictures = _pictures(run)
-    acting = _script(pages) if any(pictures.values()) else ""
     by_probe = tables(run.summary)
-    return pages.get_template("template.html").render(
-        css=Markup(css),  # our own files: they hold nothing from the data
-        css_digest=_digest(css),
-        script=Markup(acting),
-        script_digest=_digest(acting),
-        made=account_of_run,
-        measured=[claim for claim in run.verdict if claim.finding in MEASURED],
-        unmeasured=[claim for claim in run.verdict if claim.finding not in MEASURED],
-        tables=by_probe,
-        matrix=matrix(run.summary),
-        adversary=account(run),
-        example=example.typical(run),
-        other_probes=[probe for probe in by_probe if probe not in OWN_SECTIONS],
-        probe=words.probe,
-        pictures=pictures,
-        selection=documents.select(run),
-        most_items=documents.MOST_ITEMS,
-        fewest_items=documents.FEWEST_ITEMS,
-        most_in_figure=example.MOST_IN_FIGURE,
-    )
+    return {
+        "css": Markup(bundle.style()),  # our own files: they hold nothing from the data
+        "scripts": [Markup(text) for text in _scripts(any(pictures.values()))],
+        "made": account_of_run,
+        "verdict": grouped(run.verdict),
+        "effects": words.EFFECTS,
+        "sections": list(dict.fromkeys([*OWN_SECTIONS, *by_probe, *pictures])),
+        "tables": by_probe,
+        "matrix": matrix(run.summary),
+        "adversary": account(run),
+        "example": example.typical(run),
+        "probe": words.probe,
+        "pictures": pictures,
+        "selection": documents.select(run),
+        "most_items": documents.MOST_ITEMS,
+        "fewest_items": documents.FEWEST_ITEMS,
+        "most_in_figure": example.MOST_IN_FIGURE,
+    }
 
 
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _view(held: Block) -> dict[str, Any]:
+    return {"view": held, "documents_data": Markup(held.text)}  # escaped where it was made
 
 
-def _script(pages: jinja2.Environment) -> str:
-    """The page's own lines with the libraries they draw by; they may not end their own element."""
-    bundle = script(pages.get_template("report.js").render())
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+def _scripts(drawing: bool) -> list[str]:
+    """The documents' small script, and the figures' with the libraries they draw by."""
+    view = bundle.script(bundle.VIEW)
+    return [view, bundle.inert(script(bundle.script(bundle.FIGURES)))] if drawing else [view]
 
 
 def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
@@ -88,15 +97,19 @@ def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
     return drawn
 
 
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 def _environment() -> jinja2.Environment:
     pages = jinja2.Environment(
-        loader=jinja2.PackageLoader("assay.report", "."),
+        loader=jinja2.PackageLoader("assay.report", "pages"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     pages.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    pages.filters |= {"number": number, "count": count, "percent": percent,
+    pages.filters |= {"number": number, "count": count, "percent": percent, "digest": _digest,
                       "shown": words.shown, "plain": words.plain}  # fmt: skip
     return pages

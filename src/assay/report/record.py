@@ -11,6 +11,7 @@ from assay.report.fields import CURE, Fields, read_json, read_rows
 FINDINGS = ("supported", "contradicted", "undecided", "not measured", "not applicable")
 INSTANCE_TEXTS = ("id", "label", "prediction")
 SCORES = ("attention", "gradient", "leave_one_out", "adversary")
+NO_SCORES = ("probabilities", "bias")  # lists of numbers, but not one per item
 PER_ITEM = (*SCORES, "token_logits")
 EVIDENCE_COLUMNS = ("instance", "probe", "quantity", "group", "method", "seed", "value")
 
@@ -30,6 +31,7 @@ class Claim:
     probe: str | None
     paper: str | None
     n: int | None
+    notion: str | None = None  # what one means by an explanation; see `notions`
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,17 @@ class RunRecord:
     evidence: pl.DataFrame
     summary: tuple[SummaryRow, ...]
     verdict: tuple[Claim, ...]
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The columns of `instances` that hold a number for each item, the known ones first."""
+        found = [name for name, kind in self.instances.schema.items() if _is_per_item(kind)]
+        even = [name for name in found if name not in NO_SCORES and self._fits(name)]
+        return tuple(sorted(even, key=lambda name: (name not in SCORES, name == "random")))
+
+    def _fits(self, name: str) -> bool:
+        items, values = self.instances["tokens"].list.len(), self.instances[name].list.len()
+        return bool((items == values).all())  # nulls, for documents not in the sample, are fine
 
     def measured(self, probe: str, quantity: str, group: str | None = None) -> pl.DataFrame:
         """`id`, `prediction` and `value` of one quantity per document; `value` may be null.
@@ -98,6 +111,11 @@ def read_run(run_dir: Path) -> RunRecord:
         summary=tuple(_summary_row(row) for row in read_rows(run_dir / "summary.json")),
         verdict=tuple(_claim(row) for row in read_rows(run_dir / "verdict.json")),
     )
+
+
+def _is_per_item(kind: pl.DataType) -> bool:
+    inner = getattr(kind, "inner", None)
+    return inner is not None and (inner.is_numeric() or inner == pl.Boolean)
 
 
 def _classes(run_dir: Path, run: Fields, instances: pl.DataFrame) -> tuple[str, ...]:
@@ -189,4 +207,5 @@ def _claim(row: Fields) -> Claim:
         probe=row.text("probe"),
         paper=row.text("paper"),
         n=row.count("n"),
+        notion=row.text("notion"),
     )

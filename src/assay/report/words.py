@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from assay.measures.intervals import Interval
 from assay.probes import PROBES, Probe
@@ -45,6 +46,72 @@ STATISTICS: Mapping[str, str] = {
     "f1": "F1 of the second class",
     "macro_f1": "macro F1",
 }
+
+
+@dataclass(frozen=True)
+class Notion:
+    """One meaning of "explanation": what it asks, and what a yes would mean for a heat map."""
+
+    asks: str
+    would_mean: str
+
+
+NOTIONS: Mapping[str, Notion] = {
+    "transparency": Notion(
+        "Is attention a working part of the model that one can look at?",
+        "this heat map shows a part that the model works with",
+    ),
+    "faithfulness": Notion(
+        "Are the weights the reason for the prediction, and no others?",
+        "this heat map shows the reason for a prediction",
+    ),
+    "plausibility": Notion(
+        "Would people accept the weights as reasons? This says nothing of the model’s own.",
+        "this heat map shows what people would point at",
+    ),
+}
+NOTION_OF: Mapping[str, str] = {
+    "needed": "transparency",
+    "depends": "transparency",
+    "guides": "transparency",
+    "agrees": "faithfulness",
+    "stable": "faithfulness",
+    "exclusive per instance": "faithfulness",
+    "exclusive per model": "faithfulness",
+    "top weight matters": "faithfulness",
+    "order is efficient": "faithfulness",
+    "plausible": "plausibility",
+}
+CLAUSES: Mapping[str, str] = {  # claim: as it stands after "that"
+    "needed": "the model needs its attention",
+    "depends": "the prediction depends on which items get the weight",
+    "guides": "the weights help a model without context",
+    "agrees": "attention orders the items as other measures of importance do",
+    "stable": "a model trained again attends to the same items",
+    "exclusive per instance": "no very different weights give the same prediction",
+    "exclusive per model": "no other model predicts the same with other attention",
+    "top weight matters": "erasing the highest weight changes the decision",
+    "order is efficient": "erasing by attention flips the decision soon",
+    "plausible": "people mark the same items",
+}
+EFFECTS: Mapping[str, str] = {  # claim: what its effect counts
+    "agrees": "part of the way from shuffled weights (0) to the rivals’ own agreement (1)",
+    "depends": "share of documents whose prediction moves when weights are shuffled",
+    "exclusive per instance": "share of documents that do have such weights",
+    "top weight matters": "share of documents that flip, above that of a random item",
+    "order is efficient": "part of the way from a random order (0) to the best possible one (1)",
+}
+SCORES: Mapping[str, str] = {
+    "leave_one_out": "leave-one-out",
+    "gradient_input": "gradient × input",
+    "gradient_attention": "gradient through attention",
+    "lime": "LIME",
+    "kernel_shap": "kernel SHAP",
+}
+
+
+def score(name: str) -> str:
+    return SCORES.get(name, plain(name))
 
 
 def probe(name: str) -> Probe | None:

@@ -25,10 +25,15 @@ def svg(figure: Figure, ink: str) -> str:
     return drawing
 
 
-def data_uri(figure: Figure) -> str:
-    """An image that can stand inside a page; it asks by itself whether the page is dark."""
+def in_both_inks(figure: Figure) -> str:
+    """A drawing that asks by itself whether the page around it is dark."""
     head, bracket, rest = svg(figure, ON_PAGE).partition(">")
-    drawing = head + bracket + f"<style>{BOTH_INKS}</style>" + rest
+    return head + bracket + f"<style>{BOTH_INKS}</style>" + rest
+
+
+def data_uri(figure: Figure) -> str:
+    """An image that can stand inside a page."""
+    drawing = in_both_inks(figure)
     return "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
 
 

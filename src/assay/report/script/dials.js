@@ -1,0 +1,103 @@
+// How does a reader take hold of a weight? By a bar over the word, with pointer or keys.
+//
+// The height of a bar is the weight, its thin line the model's own; a full bar is `full`. While a
+// bar is dragged the scale stays, so that nothing jumps under the hand.
+
+import {make} from "./elements.js";
+import {number} from "./numbers.js";
+import {tell} from "./tip.js";
+
+const SMALL = 0.01;
+const LARGE = 0.1;
+
+export function dial(text, place) {
+  return make("span", {class: "dial", role: "slider", tabindex: place ? "-1" : "0",
+    "aria-label": `weight of ${text}`, "aria-valuemin": "0", "aria-valuemax": "1",
+    "aria-valuenow": "0", "aria-orientation": "vertical"},
+    make("span", {class: "bar"}), make("bdi", {}, text));
+}
+
+function percent(weight, full) {
+  return `${(100 * Math.min(1, weight / full)).toFixed(2)}%`;
+}
+
+export function drawBars(words, weights, own, full) {
+  weights.forEach((weight, place) => {
+    const {style} = words.children[place];
+    style.setProperty("--level", percent(weight, full));
+    style.setProperty("--own", percent(own[place], full));
+  });
+}
+
+export function sayWeights(words, weights) {
+  weights.forEach((weight, place) => {
+    words.children[place].setAttribute("aria-valuenow", weight.toFixed(4));
+    words.children[place].setAttribute("aria-valuetext", number(weight));
+  });
+}
+
+// `turn.read(place)` and `turn.full()` say how things stand, `turn.set(place, weight, settled)`
+// changes them; a weight is settled when the bar is let go.
+export function listenToDials(words, turn) {
+  const placeOf = (target) => Array.prototype.indexOf.call(words.children, target.closest(".dial"));
+
+  function show(place) {
+    const part = words.children[place];
+    const box = part.getBoundingClientRect();
+    tell(`${part.lastChild.textContent}: ${number(turn.read(place))}`, box.left, box.top);
+  }
+
+  function drag(event) {
+    const bar = event.target;
+    if (!bar.classList.contains("bar")) return;
+    event.preventDefault();
+    const place = placeOf(bar);
+    words.children[place].focus({preventScroll: true});
+    const box = bar.getBoundingClientRect();
+    let height = event.clientY;
+    let waiting = 0;
+    const follow = (settled) => {
+      waiting = 0;
+      turn.set(place, (turn.full() * (box.bottom - height)) / box.height, settled);
+      show(place);
+    };
+    const move = (next) => {
+      height = next.clientY;
+      waiting ||= requestAnimationFrame(() => follow(false));
+    };
+    bar.setPointerCapture(event.pointerId);
+    bar.addEventListener("pointermove", move);
+    bar.addEventListener("lostpointercapture", () => {
+      cancelAnimationFrame(waiting);
+      bar.removeEventListener("pointermove", move);
+      follow(true);
+    }, {once: true});
+    follow(false);
+  }
+
+  function press(event) {
+    const place = placeOf(event.target);
+    if (place < 0) return;
+    const weight = turn.read(place);
+    const wanted = {ArrowUp: weight + SMALL, ArrowDown: weight - SMALL, PageUp: weight + LARGE,
+      PageDown: weight - LARGE, Home: 0, End: 1}[event.key];
+    const other = {ArrowRight: place + 1, ArrowLeft: place - 1}[event.key];
+    if (wanted === undefined && other === undefined) return;
+    event.preventDefault();
+    if (wanted === undefined) words.children[other]?.focus();
+    else turn.set(place, wanted, true);
+    show(placeOf(document.activeElement));
+  }
+
+  function keepOneTabStop(event) {
+    words.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
+    event.target.closest(".dial").setAttribute("tabindex", "0");
+  }
+
+  words.addEventListener("pointerdown", drag);
+  words.addEventListener("keydown", press);
+  words.addEventListener("focusin", keepOneTabStop);
+  words.addEventListener("focusout", () => tell(""));
+  words.addEventListener("pointerover", ({target}) => placeOf(target) >= 0 && show(placeOf(target)));
+  words.addEventListener("pointerleave", () => tell(""));
+}

@@ -1,0 +1,79 @@
+// How does a score look over the words of a document?
+//
+// Each word is shaded by its share of the document's largest value. Values below zero take the
+// other hue and a dotted line, so that the sign does not hang on colour. A heat map is a list box
+// to a screen reader: arrows go from word to word, and each says its number.
+
+import {make} from "./elements.js";
+import {number} from "./numbers.js";
+import {tell} from "./tip.js";
+import {ranked} from "./weights.js";
+
+const NAMED_FIRST = 3; // words that the line under a heat map names
+let drawn = 0;
+
+function word(text, value, largest, id) {
+  const share = largest > 0 && Number.isFinite(value) ? Math.abs(value) / largest : 0;
+  const told = `${text}: ${number(value)}`;
+  const part = make("span", {role: "option", id, "aria-label": told, "aria-selected": "false"},
+    make("bdi", {}, text), make("sub", {"aria-hidden": "true"}, number(value)));
+  if (share > 0) part.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
+  if (value < 0) part.className = "below";
+  return part;
+}
+
+// The words with the largest values, in words.
+function summary(tokens, values) {
+  const sizes = values.map((value) => (Number.isFinite(value) ? Math.abs(value) : 0));
+  const first = ranked(sizes).slice(0, NAMED_FIRST).filter((place) => sizes[place] > 0);
+  const line = make("p", {class: "note largest"}, first.length ? "largest: " : "all zero");
+  first.forEach((place, rank) =>
+    line.append(rank ? ", " : "", make("bdi", {}, tokens[place]), ` ${number(values[place])}`));
+  return line;
+}
+
+function listen(list) {
+  const point = (place) => {
+    for (const twin of document.querySelectorAll(".heat [aria-selected=true]"))
+      twin.setAttribute("aria-selected", "false");
+    for (const map of document.querySelectorAll("#reader .heat"))
+      map.children[place]?.setAttribute("aria-selected", "true");
+  };
+  const say = (part) => {
+    const box = part.getBoundingClientRect();
+    tell(part.getAttribute("aria-label"), box.left, box.top);
+  };
+  list.addEventListener("pointerover", (event) => {
+    const part = event.target.closest("[role=option]");
+    if (!part) return;
+    point(Array.prototype.indexOf.call(list.children, part));
+    say(part);
+  });
+  list.addEventListener("pointerleave", () => { point(-1); tell(""); });
+  list.addEventListener("blur", () => { point(-1); tell(""); });
+  list.addEventListener("keydown", (event) => {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const now = list.querySelector("[aria-selected=true]");
+    const here = now ? Array.prototype.indexOf.call(list.children, now) + step : 0;
+    const place = Math.min(list.children.length - 1, Math.max(0, here));
+    const part = list.children[place];
+    list.setAttribute("aria-activedescendant", part.id);
+    point(place);
+    part.scrollIntoView({block: "nearest"});
+    say(part);
+  });
+}
+
+export function heatmap(tokens, values, name, hue) {
+  drawn += 1;
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+  const list = make("div", {class: `heat ${hue}`, role: "listbox", tabindex: "0",
+    "aria-label": `${name}, ${tokens.length} items`, dir: "auto"});
+  const parts = tokens.map((text, place) =>
+    word(text, values[place], largest, `word-${drawn}-${place}`));
+  list.append(...parts);
+  listen(list);
+  return [list, summary(tokens, values)];
+}

@@ -1,0 +1,30 @@
+// Which keys act while the focus is in the document view? The page lists them.
+
+import {named} from "./elements.js";
+import {turn} from "./list.js";
+import {scoreOrder, shade} from "./reader.js";
+import {attempt} from "./whatif.js";
+
+const ACTS = {
+  n: () => turn(1),
+  p: () => turn(-1),
+  "/": () => named("search").focus(),
+  s: () => attempt("shuffle"),
+  u: () => attempt("uniform"),
+  e: () => attempt("erase"),
+  a: () => attempt("adversary"),
+  r: () => attempt("reset"),
+};
+
+function isTyping(target) {
+  return target.matches("input[type=search], input[type=number], select");
+}
+
+named("view").addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  const score = scoreOrder[Number(event.key) - 1];
+  const act = ACTS[event.key] ?? (score && (() => shade(score)));
+  if (!act) return;
+  event.preventDefault();
+  act();
+});

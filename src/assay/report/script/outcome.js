@@ -1,0 +1,35 @@
+// What did the model predict, and what does it predict from other weights?
+
+import {held} from "./data.js";
+import {make} from "./elements.js";
+import {number} from "./numbers.js";
+
+const MOST_CLASSES = 6; // rows; a model of many classes shows the likeliest
+
+// A number for people, with all its digits for those who compute.
+export function exact(value) {
+  return make("data", {value: String(value)}, number(value));
+}
+
+export function className(place) {
+  return make("bdi", {}, held.classes[place] ?? "?");
+}
+
+export function likeliest(shares) {
+  return shares.indexOf(Math.max(...shares));
+}
+
+// Class by class: what the model said, and what it would say now.
+export function compared(own, now) {
+  const order = Array.from(own.keys()).sort((a, b) =>
+    Math.max(own[b], now[b]) - Math.max(own[a], now[a]) || a - b);
+  const shown = order.slice(0, MOST_CLASSES).sort((a, b) => a - b);
+  const head = make("tr", {}, make("th", {scope: "col"}, "class"),
+    make("th", {scope: "col", class: "figure"}, "model\u2019s weights"),
+    make("th", {scope: "col", class: "figure"}, "your weights"));
+  const rows = shown.map((place) => make("tr", {},
+    make("th", {scope: "row"}, className(place)),
+    make("td", {class: "figure"}, exact(own[place])),
+    make("td", {class: "figure"}, exact(now[place]))));
+  return make("table", {class: "outcomes"}, make("thead", {}, head), make("tbody", {}, ...rows));
+}

@@ -1,0 +1,72 @@
+// What if the weights were others? Change them and see at once what the model would say.
+
+import {dial, drawBars, listenToDials, sayWeights} from "./dials.js";
+import {fill, make, named} from "./elements.js";
+import {jsd, logits, probabilities, tvd} from "./model.js";
+import {number} from "./numbers.js";
+import {className, compared, exact, likeliest} from "./outcome.js";
+import {erased, shuffled, uniform, withOne} from "./weights.js";
+
+const place = named("what-if");
+const words = named("what-if-words");
+const top = named("erase-count");
+let now = null; // {item, own, weights, full}: the document, what the model said, what is tried
+
+function drawOutcome() {
+  const {item, own, weights} = now;
+  const shares = probabilities(logits(item.affine, weights));
+  const winner = likeliest(shares);
+  const opening = winner === likeliest(own) ? "The prediction stays " : "The prediction becomes ";
+  fill(named("what-if-said"), opening, make("b", {}, className(winner)), " ",
+    exact(shares[winner]), ". It has moved by TVD ", exact(tvd(own, shares)),
+    ", the weights by JSD ", exact(jsd(item.values.attention, weights)), ".");
+  fill(named("what-if-classes"), compared(own, shares));
+}
+
+function put(weights, settled = true) {
+  const own = now.item.values.attention;
+  now.weights = weights;
+  if (settled) {
+    now.full = Math.max(...own, ...weights);
+    named("what-if-full").textContent = number(now.full);
+    sayWeights(words, weights);
+  }
+  words.classList.toggle("own", weights === own);
+  drawBars(words, weights, own, now.full);
+  drawOutcome();
+}
+
+const tries = {
+  shuffle: () => shuffled(now.weights),
+  uniform: () => uniform(now.weights.length),
+  erase: () => erased(now.weights, Math.max(1, Math.floor(Number(top.value)) || 1)),
+  adversary: () => now.item.values.adversary ?? now.weights,
+  reset: () => now.item.values.attention,
+};
+
+export function attempt(name) {
+  if (now) put(tries[name]());
+}
+
+export function openWhatIf(item) {
+  now = null;
+  place.hidden = !item.affine;
+  named("no-what-if").hidden = Boolean(item.affine);
+  if (!item.affine) return;
+  const own = probabilities(logits(item.affine, item.values.attention));
+  now = {item, own, weights: item.values.attention, full: 1};
+  fill(words, ...item.tokens.map(dial));
+  top.max = Math.max(1, item.tokens.length - 1);
+  place.querySelector("[data-try=adversary]").disabled = !item.values.adversary;
+  attempt("reset");
+}
+
+listenToDials(words, {
+  read: (index) => now.weights[index],
+  full: () => now.full,
+  set: (index, weight, settled) => put(withOne(now.weights, index, weight), settled),
+});
+place.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-try]");
+  if (button) attempt(button.dataset.try);
+});
