@@ -51,9 +51,10 @@ def test_ratio_is_plain_over_ours_and_null_without_a_plain_loop():
 def test_the_promised_rows_are_there_and_long_ones_wait_to_be_asked():
     by_name = {row.name: row.long for row in bench.BENCHES}
     quick = {name for name, long in by_name.items() if not long}
-    assert quick >= {"leave_one_out", "permutation", "kendall", "training",
+    assert quick >= {"leave_one_out", "permutation", "kendall", "training", "adversary",
+                     "battery", "battery_imdb",
                      "length_20", "length_80", "length_320", "length_1280"}  # fmt: skip
-    slow = {"leave_one_out_imdb", "permutation_imdb", "length_4000"}
+    slow = {"leave_one_out_imdb", "permutation_imdb", "battery_imdb_500", "length_4000"}
     assert set(by_name) - quick == slow
     assert len(by_name) == len(bench.BENCHES)
 
@@ -64,7 +65,7 @@ def fake(monkeypatch):
 
     def use(equal):
         rows = (
-            Bench("fast", "a race", lambda: Figures(3, 2.0, 9.0, equal, 12.0, 6.0)),
+            Bench("fast", "a race", lambda: Figures(3, 2.0, 9.0, equal, 12.0, 6.0, 1), target=4),
             Bench("slow", "no race", lambda: Figures(1, 3.0), long=True),
         )
         monkeypatch.setattr(bench, "BENCHES", rows)
@@ -79,8 +80,8 @@ def test_json_holds_the_rows(fake, tmp_path):
     assert result.exit_code == 0
     [row] = json.loads(file.read_text())
     assert row == {"name": "fast", "what": "a race", "n": 3, "baseline_seconds": 9.0,
-                   "seconds": 2.0, "ratio": 4.5, "equal": True, "peak_mb": 12.0,
-                   "possible_ratio": 6.0}  # fmt: skip
+                   "seconds": 2.0, "ratio": 4.5, "target": 4, "equal": True, "peak_mb": 12.0,
+                   "possible_ratio": 6.0, "plain_n": 1}  # fmt: skip
     assert "fast" in result.output
 
 
@@ -107,16 +108,17 @@ def test_a_place_where_nothing_can_be_written_is_refused_before_timing(tmp_path,
 
 
 def test_table_fits_a_narrow_terminal_and_leaves_empty_what_has_no_meaning():
-    large = Figures(100_000, 12.3456, 1234.567, True, 12_345.6, 99.9)
+    large = Figures(100_000, 12.3456, 1234.567, True, 12_345.6, 99.9, 64)
     rows = [
-        run_bench(Bench("leave_one_out_imdb", "a race", lambda: large)),
+        run_bench(Bench("leave_one_out_imdb", "a race", lambda: large, target=2.5)),
         run_bench(Bench("length_20", "no race", lambda: Figures(1, 3.0))),
     ]
     console = Console(width=80)
     with console.capture() as shown:
         show_rows(console, rows)
     line, short = [text for text in shown.get().splitlines() if text.startswith(("  l", " l"))]
-    assert line.split() == ["leave_one_out_imdb", "100000", "1.23e+03", "12.3", "100.0", "99.9",
-                            "yes", "12346"]  # fmt: skip
+    assert line.split() == ["leave_one_out_imdb", "100000", "1.23e+03", "12.3", "100.0", "2.5",
+                            "99.9", "yes", "12346"]  # fmt: skip
     assert short.split() == ["length_20", "1", "3"]
-    assert "length_20: no race" in shown.get()
+    assert "length_20: no race\n" in shown.get()
+    assert "a race; the plain loop timed on 64 of them, and scaled" in shown.get()

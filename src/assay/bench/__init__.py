@@ -3,7 +3,7 @@
 One file per kind of row, and here one line to name it.
 """
 
-from assay.bench import kendall, leave_one_out, length, permutation, training
+from assay.bench import adversary, battery, kendall, leave_one_out, length, permutation, training
 from assay.bench.row import Bench, Row, run_bench
 from assay.training import Track, untracked
 
@@ -15,9 +15,13 @@ BENCHES: tuple[Bench, ...] = (
     training.REVIEWS,
     kendall.SENTENCES,
     kendall.LONG_LISTS,
+    adversary.REVIEWS,
+    battery.REVIEWS,
     *length.BENCHES,
     leave_one_out.IMDB,
     permutation.IMDB,
+    battery.IMDB,
+    battery.IMDB_MANY,
 )
 
 

@@ -80,9 +80,11 @@ SENTENCES = Bench(
     "kendall",
     "tau and p of two scores, documents of 2 to 50 items: scipy for each, or all at once",
     partial(measure, Shape(documents=2_000, longest=50)),
+    target=10,
 )
 LONG_LISTS = Bench(
     "kendall_long",
     "the same for 2 to 2,000 items",
     partial(measure, Shape(documents=200, longest=2_000)),
+    target=1,
 )

@@ -8,6 +8,8 @@ the time does not depend on them.
 from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
+
 from assay.auditing import AUDIT_CELLS
 from assay.batches import Batch, EncodedSplit, evaluation_batches
 from assay.corpora import Corpus, load_corpus
@@ -17,6 +19,7 @@ from assay.training import fit, task_loss, untracked
 
 SEED = 2019
 TRAIN_DOCUMENTS = 960
+PLAIN_BATCH = 32  # as published
 
 
 @lru_cache(maxsize=1)
@@ -55,3 +58,21 @@ def audit_batches(corpus: Corpus) -> list[Batch]:
     """The test documents, cut as an audit cuts them."""
     split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
     return [split.batch(rows.tolist()) for rows in evaluation_batches(split.lengths, AUDIT_CELLS)]
+
+
+def plain_batches(corpus: Corpus, count: int | None = None) -> list[Batch]:
+    """The test documents in batches of like length, the longest first, as published.
+
+    With a count only so many batches, evenly spaced, so that they are as long as all on average.
+    """
+    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+    order = (-split.lengths).argsort(kind="stable")
+    cuts = [order[start : start + PLAIN_BATCH] for start in range(0, len(order), PLAIN_BATCH)]
+    return [split.batch(cut.tolist()) for cut in evenly_spaced(cuts, count)]
+
+
+def evenly_spaced(cuts: list[np.ndarray], count: int | None) -> list[np.ndarray]:
+    """The middle one of each of `count` equal stretches; all if there are no more."""
+    if count is None or count >= len(cuts):
+        return cuts
+    return [cuts[(2 * turn + 1) * len(cuts) // (2 * count)] for turn in range(count)]

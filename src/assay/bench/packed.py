@@ -39,14 +39,26 @@ class PackedClassifier(nn.Module):
 
     def forward(self, texts: Tensor, lengths: Tensor) -> Tensor:
         """Logits (B, C) of framed texts (B, L), the longest first."""
-        packed = pack_padded_sequence(self.embedding(texts), lengths, batch_first=True)
+        states = self.read(self.embedding(texts), lengths)
+        return self.decode(states, self.attend(states, lengths))
+
+    def read(self, embedded: Tensor, lengths: Tensor) -> Tensor:
+        """States (B, L, m), those of the markers among them."""
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True)
         encoded, _ = self.lstm(packed)
-        states, _ = pad_packed_sequence(encoded, batch_first=True, total_length=texts.shape[1])
-        scores = self.direction(torch.tanh(self.inner(states)))[..., 0]
-        places = torch.arange(texts.shape[1])
+        length = embedded.shape[1]
+        states: Tensor = pad_packed_sequence(encoded, batch_first=True, total_length=length)[0]
+        return states
+
+    def attend(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Weights (B, L), nothing on the markers."""
+        scores: Tensor = self.direction(torch.tanh(self.inner(states)))[..., 0]
+        places = torch.arange(states.shape[1])
         real = (places > 0) & (places < lengths[:, None] - 1)
         # The second fill is for a text without items, which has no softmax.
-        weights = scores.masked_fill(~real, -math.inf).softmax(1).masked_fill(~real, 0)
+        return scores.masked_fill(~real, -math.inf).softmax(1).masked_fill(~real, 0)
+
+    def decode(self, states: Tensor, weights: Tensor) -> Tensor:
         logits: Tensor = self.output((weights[..., None] * states).sum(1))
         return logits
 

@@ -136,6 +136,7 @@ REVIEWS = Bench(
     "permutation",
     "100 permutations of each document's weights, on states: one by one, or in one product",
     lambda: measure(some_of(load("reviews"), test=REVIEWS_DOCUMENTS)),
+    target=20,
 )
 IMDB = Bench(
     "permutation_imdb",

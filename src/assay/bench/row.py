@@ -15,6 +15,7 @@ class Figures:
     equal: bool | None = None
     peak_mb: float | None = None  # of our route alone, in a process of its own
     possible_ratio: float | None = None  # if our route cost nothing but its matrix products
+    plain_n: int | None = None  # documents the plain loop was timed on, if not all: it is scaled
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Bench:
     what: str
     measure: Callable[[], Figures]
     long: bool = False  # only on demand
+    target: float | None = None  # the ratio we hold ourselves to, on two quiet cores
 
 
 class Row(TypedDict):
@@ -36,9 +38,11 @@ class Row(TypedDict):
     baseline_seconds: float | None
     seconds: float
     ratio: float | None
+    target: float | None
     equal: bool | None
     peak_mb: float | None
     possible_ratio: float | None
+    plain_n: int | None
 
 
 def run_bench(bench: Bench) -> Row:
@@ -51,7 +55,9 @@ def run_bench(bench: Bench) -> Row:
         baseline_seconds=plain,
         seconds=found.seconds,
         ratio=None if plain is None else plain / found.seconds,
+        target=bench.target,
         equal=found.equal,
         peak_mb=found.peak_mb,
         possible_ratio=found.possible_ratio,
+        plain_n=found.plain_n,
     )

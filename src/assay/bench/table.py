@@ -10,19 +10,21 @@ from rich.table import Table
 from assay.bench.row import Row
 
 NOTHING = ""
-HEADINGS = ("row", "texts", "plain s", "ours s", "ratio", "possible", "equal", "peak MB")
+HEADINGS = (
+    "row", "texts", "plain s", "ours s", "ratio", "target", "possible", "equal", "peak MB",
+)  # fmt: skip
 
 
 def show_rows(console: Console, rows: Sequence[Row]) -> None:
     """The numbers, narrow enough for any terminal, and below them what each row is."""
-    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE, padding=0)
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading == "row" else "right", no_wrap=True)
     for row in rows:
         table.add_row(*_cells(row))
     console.print(table)
     for row in rows:
-        console.print(f"{row['name']}: {row['what']}", highlight=False)
+        console.print(f"{row['name']}: {row['what']}{_scaled(row)}", highlight=False)
     console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads", highlight=False)
 
 
@@ -33,14 +35,20 @@ def _cells(row: Row) -> tuple[str, ...]:
         _digits(row["baseline_seconds"]),
         _digits(row["seconds"]),
         _times(row["ratio"]),
+        _digits(row["target"]),
         _times(row["possible_ratio"]),
         {True: "yes", False: "NO", None: NOTHING}[row["equal"]],
         NOTHING if row["peak_mb"] is None else f"{row['peak_mb']:.0f}",
     )
 
 
-def _digits(seconds: float | None) -> str:
-    return NOTHING if seconds is None else f"{seconds:.3g}"
+def _scaled(row: Row) -> str:
+    timed = row["plain_n"]
+    return NOTHING if timed is None else f"; the plain loop timed on {timed} of them, and scaled"
+
+
+def _digits(number: float | None) -> str:
+    return NOTHING if number is None else f"{number:.3g}"
 
 
 def _times(ratio: float | None) -> str:
