@@ -14,8 +14,8 @@ import polars as pl
 from assay.corpora.corpus import Corpus
 from assay.lessons import Base, Guide, Lesson, Outputs, Scale, Source
 from assay.probes.imitation import sweep
-from assay.probes.probe import Probe, Quantity, Trainings
-from assay.probes.trained import ACCURACY, F1, goodness
+from assay.probes.probe import Probe, Trainings
+from assay.probes.trained import ACCURACY, F1, LABEL, PREDICTION, goodness, labels
 from assay.scores import NotApplicable
 
 CONTEXT_FREE = "average"  # this encoder: a linear map and tanh per item, nothing between items
@@ -32,11 +32,11 @@ def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
 
 
 def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
-    return [
-        frame
-        for group, seed, lesson in _lessons(scale)
-        for frame in goodness(outputs[lesson], corpus, group, seed)
-    ]
+    taught = list(_lessons(scale))
+    frames = [labels(outputs[taught[0][-1]].test)]
+    for group, seed, lesson in taught:
+        frames += goodness(outputs[lesson], corpus, group, seed)
+    return frames
 
 
 def _lessons(scale: Scale) -> Iterator[tuple[str, int, Lesson]]:
@@ -72,7 +72,8 @@ PROBE = Probe(
     quantities=(
         F1,
         ACCURACY,
-        Quantity("prediction", "the class each guided model decides on", ()),
+        PREDICTION,
+        LABEL,
     ),
     trainings=Trainings(plan, conclude),
 )  # fmt: skip

@@ -7,16 +7,20 @@ the data's order are varied together, as published, and apart.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from assay.corpora.corpus import Corpus
 from assay.evidence import rows
-from assay.lessons import Base, Lesson, Outputs, Scale, Source
+from assay.lessons import Base, Lesson, Looked, Outputs, Scale, Source
+from assay.measures.chance import document_keys, permutations
 from assay.probes.permutation import WEIGHT_BINS
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.probes.trained import F1, attention_jsd, f1, prediction_tvd, trained_again, whole
+
+SHUFFLES = 10
 
 
 def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
@@ -26,7 +30,10 @@ def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
 
 def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
     base = outputs[Base()].test
-    frames = [rows(base.ids, "max_attention", base.attention.max(1))]
+    frames = [
+        rows(base.ids, "max_attention", base.attention.max(1)),
+        rows(base.ids, "shuffled_jsd", shuffled_jsd(base, corpus, scale.seed)),
+    ]
     for name, family in families(scale).items():
         far = [attention_jsd(base, outputs[lesson].test) for lesson in family]
         moved = [prediction_tvd(base, outputs[lesson].test) for lesson in family]
@@ -44,6 +51,19 @@ def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) ->
             rows(base.ids, "median_tvd", np.median(moved, axis=0), group=name),
         ]
     return frames
+
+
+def shuffled_jsd(base: Looked, corpus: Corpus, seed: int) -> np.ndarray:
+    """(N,): how far a document's weights lie from themselves in another order, on average."""
+    lengths = np.array([len(document.tokens) for document in corpus.test])
+    mask = np.arange(base.attention.shape[1]) < lengths[:, None]
+    keys = document_keys(base.ids, seed, "seeds")
+    far = np.zeros(len(base.ids))
+    for number in range(SHUFFLES):  # one at a time: all at once would not fit for long documents
+        order = permutations(keys + np.uint64(number), mask, 1)[:, 0]
+        shuffled = np.take_along_axis(base.attention, order, axis=1)
+        far += attention_jsd(base, replace(base, attention=shuffled)) / SHUFFLES
+    return far
 
 
 def families(scale: Scale) -> dict[str, list[Lesson]]:
@@ -78,6 +98,8 @@ PROBE = Probe(
         F1,
         Quantity("jsd", "JSD between one model's attention and the base's", (), unit="nats"),
         Quantity("tvd", "TVD between one model's prediction and the base's", (), unit="TVD"),
+        Quantity("shuffled_jsd", "mean JSD between the base's weights and the same, shuffled among "
+                 "the items: what no agreement at all would give", ("mean",), unit="nats"),
         Quantity("max_attention", "the base's largest weight", (), unit="weight"),
     ),
     trainings=Trainings(plan, conclude),

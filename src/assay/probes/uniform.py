@@ -3,7 +3,8 @@
 Wiegreffe & Pinter 2019, section 3.1, table 2: the same network is trained with its weights held
 uniform over the items. If it does as well, up to the noise between seeds, the corpus does not
 need attention and cannot tell whether attention explains anything. Ours trains both networks
-with several seeds; the paper trained each once.
+with several seeds, and the difference has an interval over seeds and one over documents; the
+paper trained each network once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,17 @@ import polars as pl
 from assay.corpora.corpus import Corpus
 from assay.lessons import Base, Lesson, Outputs, Scale, Source
 from assay.probes.probe import Probe, Quantity, Trainings
-from assay.probes.trained import ACCURACY, F1, f1, goodness, trained_again, whole
+from assay.probes.trained import (
+    ACCURACY,
+    F1,
+    LABEL,
+    PREDICTION,
+    f1,
+    goodness,
+    labels,
+    trained_again,
+    whole,
+)
 
 
 def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
@@ -22,7 +33,7 @@ def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
 
 
 def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
-    frames = []
+    frames = [labels(outputs[Base()].test)]
     for further, (base, flat) in enumerate(_pairs(scale)):
         seed = scale.seed + further
         frames += goodness(outputs[base], corpus, "base", seed)
@@ -55,8 +66,10 @@ PROBE = Probe(
         F1,
         ACCURACY,
         Quantity("f1_difference", "F1 with attention minus F1 with uniform weights, by seed",
-                 ("mean_over_seeds",), unit="F1", direction="higher is more faithful"),
-        Quantity("prediction", "the class each model decides on", ()),
+                 ("mean_over_seeds", "over_documents"), unit="F1",
+                 direction="higher is more faithful", compares=("base", "uniform")),
+        PREDICTION,
+        LABEL,
     ),
     trainings=Trainings(plan, conclude),
 )  # fmt: skip

@@ -10,25 +10,31 @@ from typing import Any
 
 import polars as pl
 
-from assay.verdict import agrees, depends, exclusive, order, top_weight
-from assay.verdict.claim import WIEGREFFE_PINTER, Claim, decision
+from assay.verdict import (
+    agrees,
+    depends,
+    exclusive,
+    exclusive_model,
+    guides,
+    needed,
+    order,
+    stable,
+    top_weight,
+)
+from assay.verdict.claim import Claim, decision
 
 __all__ = ["CLAIMS", "Claim", "judge"]
 
 CLAIMS = (
-    Claim("needed", "The model needs its attention.", "uniform", WIEGREFFE_PINTER,
-          "the same network with uniform weights, and the noise between seeds"),
+    needed.CLAIM,
     agrees.CLAIM,
-    Claim("stable", "Trained again, the model attends to the same items.", "seeds",
-          WIEGREFFE_PINTER, "other seeds of the same network"),
+    stable.CLAIM,
     depends.CLAIM,
     exclusive.CLAIM,
-    Claim("exclusive per model", "No other model predicts the same with other attention.",
-          "imitation", WIEGREFFE_PINTER, "other seeds of the same network"),
+    exclusive_model.CLAIM,
     top_weight.CLAIM,
     order.CLAIM,
-    Claim("guides", "The weights help a model without context.", "guide", WIEGREFFE_PINTER,
-          "its own, permuted and leaked weights"),
+    guides.CLAIM,
     Claim("plausible", "People mark the same items.", "rationale", "DeYoung et al. 2020",
           "human rationales; says nothing of faithfulness"),
 )  # fmt: skip
@@ -41,10 +47,11 @@ def judge(evidence: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
 
 def _entry(claim: Claim, evidence: pl.DataFrame, seed: int) -> dict[str, Any]:
     declared = asdict(claim)
-    del declared["decide"]
+    del declared["decide"], declared["beside"]
     declared["claim"] = declared.pop("name")
     own = evidence.filter(pl.col("probe") == claim.probe)
     if claim.decide is None or own.is_empty():
         why = f"The probe '{claim.probe}' was not part of this run."
         return declared | decision("not measured", why)
-    return declared | claim.decide(own, seed)
+    beside = evidence.filter(pl.col("probe").is_in(claim.beside))
+    return declared | claim.decide(pl.concat([own, beside]), seed)

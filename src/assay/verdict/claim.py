@@ -22,6 +22,7 @@ class Claim:
     paper: str
     yardstick: str
     decide: Callable[[pl.DataFrame, int], Decision] | None = None  # the probe's rows, and a seed
+    beside: tuple[str, ...] = ()  # further probes whose rows it reads, if they were asked
 
 
 def decision(

@@ -9,7 +9,8 @@ from assay.verdict.rules import FAR_JSD, MAJORITY, SAME_TVD
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     """Do very different weights give the same prediction?"""
-    group = evidence.filter(pl.col("group") == f"eps={SAME_TVD:g}")
+    own = evidence.filter(pl.col("probe") == "adversary")
+    group = own.filter(pl.col("group") == f"eps={SAME_TVD:g}")
     method = group["method"][0]
     reached = group.filter(pl.col("quantity") == "max_jsd")["value"].to_numpy()
     limit = group.filter(pl.col("quantity") == "max_jsd_upper")["value"].to_numpy()
@@ -27,9 +28,19 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
         f"In {far.value:.0%} of the documents weights at least {FAR_JSD:.2f} nats from the model's "
         f"own (half of the largest possible JSD) move the prediction by at most {SAME_TVD}; the "
         f"mean over documents is {reached.mean():.2f} ({method}). Contradicted above "
-        f"{MAJORITY:.0%}, supported below. Seed noise was not measured by this run."
+        f"{MAJORITY:.0%}, supported below. {_noise(evidence)}"
     )
     return decision(finding, why, far.value, far.low, far.high, n)
+
+
+def _noise(evidence: pl.DataFrame) -> str:
+    """How far attention moves by itself, for comparison; it decides nothing."""
+    between = evidence.filter(
+        pl.col("probe") == "seeds", pl.col("quantity") == "median_jsd", pl.col("group") == "both"
+    )["value"]
+    if between.is_empty():
+        return "Seed noise was not measured by this run."
+    return f"Between seeds, attention moves by {between.mean():.2f} nats."
 
 
 CLAIM = Claim(
@@ -39,4 +50,5 @@ CLAIM = Claim(
     JAIN_WALLACE,
     "half of the largest possible JSD",
     decide,
+    beside=("seeds",),
 )

@@ -16,6 +16,14 @@ AGREES_FROM = 0.8  # of the way from shuffled weights to the agreement of the tw
 DISAGREES_BELOW = 0.5
 RIVALS_AGREE_FROM = 0.4  # tau; below it the rivals' word carries too little to support a claim
 
+# needed, guides
+NEEDED_F1 = 0.0  # attention must be worth something, by both intervals
+DISPENSABLE_F1 = 0.01  # a gain that no table of the papers would print as one
+
+# stable
+STABLE_FROM = 0.8  # of the way from shuffled weights to the same weights
+UNSTABLE_BELOW = 0.5
+
 # depends
 NOTICEABLE_TVD = 0.1  # a change of the prediction that a reader would notice
 DOMINANT_WEIGHT = 0.5  # attention points at one item

@@ -1,0 +1,44 @@
+"""Do the weights help a model that sees every item by itself?
+
+Held against the better of uniform and permuted weights. The base has seen the labels of the
+training documents, so its weights there may give them away: weights from a base that has not
+must help as well.
+"""
+
+import polars as pl
+
+from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, side
+from assay.verdict.paired_f1 import f1_gap
+from assay.verdict.rules import DISPENSABLE_F1, NEEDED_F1
+
+RIVALS = ("uniform", "permuted")
+UNSEEN = "leak"
+
+
+def decide(evidence: pl.DataFrame, seed: int) -> Decision:
+    gaps = {rival: f1_gap(evidence, "base", rival, seed) for rival in RIVALS}
+    rival = min(gaps, key=lambda name: gaps[name].value)
+    gap = gaps[rival]
+    unseen = f1_gap(evidence, UNSEEN, rival, seed)
+    finding = side(gap.low, gap.high, supported=NEEDED_F1, contradicted=DISPENSABLE_F1)
+    if finding == "supported" and not unseen.low > NEEDED_F1:
+        finding = "undecided"
+    seeds = evidence.filter(pl.col("quantity") == "f1")["seed"].n_unique()
+    why = (
+        f"A model without context gains {gap.value:+.3f} F1 from this model's weights against "
+        f"{rival} ones, the better of uniform and permuted (mean over {seeds} seeds), and "
+        f"{unseen.value:+.3f} from weights of models that had not seen the document's label. "
+        f"Supported if both intervals lie above {NEEDED_F1}, contradicted if the first gain is "
+        f"below {DISPENSABLE_F1}."
+    )
+    return decision(finding, why, gap.value, gap.low, gap.high, gap.n)
+
+
+CLAIM = Claim(
+    "guides",
+    "The weights help a model without context.",
+    "guide",
+    WIEGREFFE_PINTER,
+    "uniform, permuted and leaked weights",
+    decide,
+)
