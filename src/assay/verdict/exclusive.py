@@ -40,7 +40,7 @@ def _noise(evidence: pl.DataFrame) -> str:
     )["value"]
     if between.is_empty():
         return "Seed noise was not measured by this run."
-    return f"Between seeds, attention moves by {between.mean():.2f} nats."
+    return f"Between seeds, attention moves by {between.to_numpy().mean():.2f} nats."
 
 
 CLAIM = Claim(

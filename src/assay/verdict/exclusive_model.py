@@ -34,8 +34,8 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
         finding = "supported"
     why = (
         f"The counterfeit at {name} attends {far:.2f} nats from this model on average and predicts "
-        f"{both['value'].mean():.3f} (TVD) from it; models that differ by seed alone predict "
-        f"{both['value_noise'].mean():.3f} from it. Contradicted if a counterfeit at least "
+        f"{both['value'].to_numpy().mean():.3f} (TVD) from it; models that differ by seed alone predict "
+        f"{both['value_noise'].to_numpy().mean():.3f} from it. Contradicted if a counterfeit at least "
         f"{FAR_JSD:.2f} nats away stays closer than the seeds do, supported if it cannot."
     )
     return decision(finding, why, gap.value, gap.low, gap.high, gap.n)
