@@ -32,11 +32,12 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
         finding = "contradicted"
     elif gap.low > 0:
         finding = "supported"
+    price, between = (both[column].to_numpy().mean() for column in ("value", "value_noise"))
     why = (
-        f"The counterfeit at {name} attends {far:.2f} nats from this model on average and predicts "
-        f"{both['value'].to_numpy().mean():.3f} (TVD) from it; models that differ by seed alone predict "
-        f"{both['value_noise'].to_numpy().mean():.3f} from it. Contradicted if a counterfeit at least "
-        f"{FAR_JSD:.2f} nats away stays closer than the seeds do, supported if it cannot."
+        f"The counterfeit at {name} attends {far:.2f} nats from this model on average and "
+        f"predicts {price:.3f} (TVD) from it; models that differ by seed alone predict "
+        f"{between:.3f} from it. Contradicted if a counterfeit at least {FAR_JSD:.2f} nats away "
+        f"stays closer than the seeds do, supported if it cannot."
     )
     return decision(finding, why, gap.value, gap.low, gap.high, gap.n)
 
