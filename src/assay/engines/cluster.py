@@ -54,7 +54,7 @@ def local_ray(workers: int) -> Iterator[None]:
     # Not in $TMPDIR: Ray puts sockets there, and a socket's whole path has about 100 characters.
     place = "/tmp" if os.name == "posix" else None
     with tempfile.TemporaryDirectory(
-        prefix="assay-", dir=place, ignore_cleanup_errors=True
+        prefix=f"assay-{os.getpid()}-", dir=place, ignore_cleanup_errors=True
     ) as folder:
         ray.init("local", num_cpus=workers, object_store_memory=STORE_BYTES, _temp_dir=folder,
                  include_dashboard=False, log_to_driver=False,

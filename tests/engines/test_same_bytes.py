@@ -1,0 +1,57 @@
+"""Does a whole run, trained and audited by a worker, end in the same bytes on every engine?"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.engines import run_jobs
+from assay.reproduction.cells import slug
+from assay.reproduction.execute import Task, run_task
+from assay.settings import Settings
+
+SAME = ("model.safetensors", "evidence.parquet", "instances.parquet", "summary.json", "run.json")
+TINY = {"documents": "60", "length": "27"}
+PROBES = ("permutation",)
+ASKED = [Settings(corpus="motif", encoder=encoder, options=TINY, probes=PROBES, sample=4,
+                  threads=1) for encoder in ("cnn", "average")]  # fmt: skip
+
+
+def made_by(engine: str, out: Path) -> dict[str, bytes]:
+    tasks = [Task(settings, out, None, None) for settings in ASKED]
+    outcomes = list(run_jobs(engine, run_task, tasks, 2))
+    assert [outcome.state for outcome in outcomes] == ["trained", "trained"], outcomes
+    folders = [out / slug(settings) for settings in ASKED]
+    return {f"{at.name}/{name}": (at / name).read_bytes() for at in folders for name in SAME}
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return made_by("serial", tmp_path_factory.mktemp("serial"))
+
+
+def test_two_runs_side_by_side_are_the_same_bytes(several, serial, tmp_path):
+    made = made_by(several, tmp_path)
+    assert made.keys() == serial.keys()
+    assert [name for name in made if made[name] != serial[name]] == []
+
+
+def test_the_command_starts_a_ray_of_its_own_and_leaves_nothing_behind(serial, tmp_path):
+    command = [sys.executable, "-m", "assay", "run", "motif", "--encoder", "cnn", "--threads", "1",
+               "--option", "documents=60", "--option", "length=27", "--sample", "4",
+               "--probes", ",".join(PROBES), "--engine", "ray", "--jobs", "1", "--quiet",
+               "--out", str(tmp_path / "out")]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=without_ray())  # fmt: skip
+    assert process.communicate() == ("", "")
+    assert process.returncode == 0
+    evidence = (tmp_path / "out" / "evidence.parquet").read_bytes()
+    assert evidence == serial[f"{slug(ASKED[0])}/evidence.parquet"]
+    assert list(Path("/tmp").glob(f"assay-{process.pid}-*")) == []
+
+
+def without_ray() -> dict[str, str]:
+    """The environment without what a Ray of this process may have put there."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
