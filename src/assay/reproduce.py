@@ -10,6 +10,7 @@ from assay.reproduction.cells import Cell, Choice, chosen_cells, seeds_of, slug
 from assay.reproduction.collected import collect
 from assay.reproduction.declared import REFERENCE, Paper, read_paper
 from assay.reproduction.execute import Outcome, Task, run_tasks
+from assay.reproduction.figures import drawn_figures
 from assay.reproduction.lines import printed_lines
 from assay.reproduction.page import page
 from assay.reproduction.published import read_numbers
@@ -67,11 +68,18 @@ def reproduce(
     numbers = read_numbers(reference, paper.name)
     collected = collect(paper, out, vectors, numbers, reasons.of)
     typed = command(name, choice, ways, out)
-    text = without_places(page(collected, typed), choice, ways, out)
-    write_file(page_file, lambda path: path.write_text(text, encoding="utf-8"))
+    drawings = drawn_figures(collected)
+    for file, drawing in drawings.values():
+        _write(page_file.parent / file, drawing)
+    files = {table: file for table, (file, _) in drawings.items()}
+    _write(page_file, without_places(page(collected, typed, files), choice, ways, out))
     wanted = [printed for printed in collected.tables if printed.table in tables]
     lines = tuple(printed_lines(wanted, set(cells)))
     return Reproduced(lines, page_file, tuple(outcome for _, outcome in outcomes))
+
+
+def _write(place: Path, text: str) -> None:
+    write_file(place, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def _check(choice: Choice, ways: Ways, page_file: Path) -> None:

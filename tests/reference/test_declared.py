@@ -6,13 +6,13 @@ import pytest
 
 from assay.corpora import SOURCES
 from assay.errors import UserError
+from assay.measures.accuracy import SCORES
 from assay.models import ATTENTIONS, ENCODERS
 from assay.probes import PROBES
 from assay.recipes import PRESETS
 from assay.reproduction.cells import all_cells
 from assay.reproduction.declared import REFERENCE, known, read_paper
 from assay.reproduction.published import Published, read_numbers
-from assay.measures.accuracy import SCORES
 
 PAPERS = sorted({name.split("/")[0] for name in known()})
 
@@ -23,8 +23,8 @@ def measures_of(paper):
 
 
 def test_the_tables_of_jain_and_wallace_are_declared():
-    tables = ("table1", "table2", "figure6", "figure8")
-    assert [f"jain-wallace/{table}" for table in tables] == list(known())[:4]
+    tables = ("table1", "table2", "figure3", "figure4", "figure5", "figure6", "figure8")
+    assert [f"jain-wallace/{table}" for table in tables] == list(known())[: len(tables)]
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -48,6 +48,18 @@ def test_what_is_read_is_declared_by_its_probe(name):
         if measure.probe in PROBES:
             quantities = {each.name: each for each in PROBES[measure.probe].quantities}
             assert measure.statistic in quantities[measure.quantity].statistics
+            assert measure.less is None or measure.less in quantities
+
+
+def test_differences_are_between_means_of_two_declared_encoders():
+    paper, _ = read_paper("jain-wallace")
+    parts = [part for table in paper.tables for part in table.parts]
+    for part in parts:
+        if part.encoders or any(measure.less for measure in part.measures):
+            assert {measure.statistic for measure in part.measures} == {"mean"}
+            assert part.rows == "all"
+            assert len(part.encoders) in (0, 2)
+    assert all(set(part.encoders) <= set(grid.encoders) for part in parts for grid in paper.corpora)
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -1,12 +1,13 @@
 """What do all finished runs of a paper come to, table by table?"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.reproduction.cells import RANDOM, Cell, all_cells
 from assay.reproduction.compare import Row, rows_of
 from assay.reproduction.declared import Paper, Part, Table
+from assay.reproduction.differences import NO_PARTNER, measured, rows_for
 from assay.reproduction.finished import Run, complete_runs, runs_of
 from assay.reproduction.published import Numbers
 from assay.reproduction.why import Why
@@ -51,24 +52,32 @@ def _printed(
     for part in table.parts:
         rows = [
             row
-            for cell, found in runs.items()
-            for row in rows_of(part, cell, found, published, _short(reasons, cell))
-        ]
+            for cell in runs
+            if rows_for(part, cell)
+            for row in rows_of(part, cell, measured(part, cell, runs), published,
+                               _why_not(part, cell, reasons))
+        ]  # fmt: skip
         parts.append((part, tuple(_told_once(rows))))
     return Printed(table, tuple(parts))
 
 
 def _told_once(rows: Sequence[Row]) -> Iterator[Row]:
-    """Of the models without any number only enough to show that their corpus was not run."""
+    """Of the models without any number only enough to show that their corpus was not run.
+
+    Models that were run and cannot be compared are told each: no list below the tables has them.
+    """
     shown = {row.cell.grid.name for row in rows if not row.empty}
     for row in rows:
-        if not row.empty or row.cell.grid.name not in shown:
+        if not row.empty or row.not_run == NO_PARTNER or row.cell.grid.name not in shown:
             shown.add(row.cell.grid.name)
             yield row
 
 
-def _short(reasons: Mapping[Cell, Why], cell: Cell) -> str:
-    return reasons[cell].short if cell in reasons else ""
+def _why_not(part: Part, cell: Cell, reasons: Mapping[Cell, Why]) -> str:
+    """In few words, of the first model that is missing."""
+    needed = [replace(cell, encoder=name) for name in part.encoders] or [cell]
+    short = [reasons[each].short for each in needed if each in reasons]
+    return short[0] if short else NO_PARTNER
 
 
 def _grouped(reasons: Mapping[Cell, Why]) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from typing import Literal
 from assay.measures.intervals import Interval, seeds_interval
 from assay.reproduction.cells import Cell
 from assay.reproduction.declared import ALL, Measure, Part
-from assay.reproduction.finished import Run
+from assay.reproduction.differences import Measured
 from assay.reproduction.published import OVERALL, Numbers, Published
 
 Mark = Literal["inside", "outside", "no interval", "not measured", ""]
@@ -32,12 +32,17 @@ class Compared:
     instances: Interval | None  # of the first seed
 
     @property
+    def interval(self) -> Interval | None:
+        """The one that counts: over seeds if there are several, else over documents."""
+        return self.seeds if self.seeds is not None and self.seeds.n > 1 else self.instances
+
+    @property
     def mark(self) -> Mark:
         if self.published is None:
             return ""
         if self.seeds is None:
             return "not measured"
-        interval = self.seeds if self.seeds.n > 1 else self.instances
+        interval = self.interval
         if interval is None or math.isnan(interval.low):
             return "no interval"
         return "inside" if interval.low <= self.published.value <= interval.high else "outside"
@@ -45,9 +50,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Row:
-    """One model and class; `not_run` says why there are no numbers of ours."""
+    """One model, or two compared, and class; `not_run` says why there are no numbers of ours."""
 
-    cell: Cell
+    cell: Cell  # of two the first
+    model: str
     name: str  # of the class; `all`
     seeds: int
     numbers: tuple[Compared, ...]
@@ -60,7 +66,7 @@ class Row:
 
 
 def rows_of(
-    part: Part, cell: Cell, runs: Sequence[Run], published: Numbers, not_run: str
+    part: Part, cell: Cell, runs: Sequence[Measured], published: Numbers, not_run: str
 ) -> Iterator[Row]:
     """A row per class: predicted classes where runs name them, else the published ones."""
     rows = part.rows or cell.grid.rows
@@ -69,11 +75,15 @@ def rows_of(
             _compared(measure, cell, name, runs, _published(part, cell, group, measure, published))
             for measure in part.measures
         )
-        yield Row(cell, name, len(runs), numbers, "" if runs else not_run)
+        yield Row(cell, _model(part, cell), name, len(runs), numbers, "" if runs else not_run)
+
+
+def _model(part: Part, cell: Cell) -> str:
+    return f"{' − '.join(part.encoders)}, {cell.attention}" if part.encoders else cell.model
 
 
 def _classes(
-    part: Part, cell: Cell, runs: Sequence[Run], published: Numbers, rows: str
+    part: Part, cell: Cell, runs: Sequence[Measured], published: Numbers, rows: str
 ) -> list[tuple[str, str]]:
     """(the class as we name it, the group under which it was published)."""
     if rows == ALL:
@@ -92,7 +102,7 @@ def _published(
 
 
 def _compared(
-    measure: Measure, cell: Cell, name: str, runs: Sequence[Run], published: Published | None
+    measure: Measure, cell: Cell, name: str, runs: Sequence[Measured], published: Published | None
 ) -> Compared:
     found = [run.value(measure, name, cell.grid.score) for run in runs]
     there = [interval for interval in found if interval is not None]

@@ -25,6 +25,7 @@ class Measure:
     quantity: str | None = None
     statistic: str | None = None
     group: tuple[str, ...] = ()  # the parts of the summary's group, in any order
+    less: str | None = None  # another quantity, taken from it document by document
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Part:
     published: str  # the `table` under which published.csv holds its numbers
     measures: tuple[Measure, ...]
     rows: str | None = None  # "all": one row per model, whatever the corpus says
+    encoders: tuple[str, ...] = ()  # two: a row is the first's values less the second's
+    axis: str = ""  # what the numbers are, where they are also drawn
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def _papers(reference: Path) -> dict[str, list[str]]:
 def _table(reference: Path, paper: str, name: str) -> Table:
     declared = _toml(reference / f"{paper}-{name}.toml")
     parts = tuple(
-        Part(**{**part, "measures": tuple(map(_measure, part["measures"]))})
+        Part(**{**_frozen(part), "measures": tuple(map(_measure, part["measures"]))})
         for part in declared["parts"]
     )
     return Table(name, declared["title"], declared["words"], parts)

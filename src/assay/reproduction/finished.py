@@ -1,7 +1,7 @@
 """Which runs are there, and what did they measure?
 
-Only `run.json` and `summary.json` are read, and two columns of `instances.parquet` for the
-score's interval: a grid of large runs must fit into memory.
+Only `run.json` and `summary.json` are read, two columns of `instances.parquet` for the score's
+interval, and single quantities of `evidence.parquet`: a grid of large runs must fit into memory.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from typing import Any
 
 import polars as pl
 
+from assay.measures.accuracy import score_interval
 from assay.measures.intervals import Interval
 from assay.reproduction.cells import RANDOM, Cell
 from assay.reproduction.declared import Measure, Paper
-from assay.measures.accuracy import score_interval
 from assay.settings import Settings
 from assay.store import read_json
 from assay.version import VERSION
@@ -40,6 +40,11 @@ class Run:
         return list(self.record["corpus"]["classes"])
 
     @property
+    def fingerprint(self) -> str:
+        """Of all documents and splits."""
+        return str(self.record["corpus"]["fingerprint"])
+
+    @property
     def vectors(self) -> str:
         return self.record["settings"]["vectors"] or RANDOM
 
@@ -49,6 +54,12 @@ class Run:
             return self._score(score)
         key = (measure.probe, measure.quantity, measure.statistic, name)
         return self._summary.get(key, {}).get(frozenset(measure.group))
+
+    def documents(self, probe: str, quantity: str) -> pl.DataFrame:
+        """One quantity of every document: `instance` and `value`, null where it does not exist."""
+        table = pl.scan_parquet(self.folder / "evidence.parquet")
+        own = (pl.col("probe") == probe) & (pl.col("quantity") == quantity)
+        return table.filter(own).select("instance", "value").collect()
 
     def _score(self, score: str) -> Interval:
         columns = pl.scan_parquet(self.folder / "instances.parquet").select("label", "prediction")

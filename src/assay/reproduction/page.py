@@ -1,6 +1,6 @@
 """How does a paper's page look: ours beside the published numbers, in Markdown?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import RULE, Compared, Row
@@ -10,10 +10,16 @@ from assay.reproduction.sensitivity import vectors_lines
 from assay.reproduction.spelled import NOTHING, number
 
 Lines = Iterator[str]
+DRAWN = """\
+Dots are means, lines 95 % intervals: over seeds where a model was trained with several, else over \
+documents."""
 
 
-def page(collected: Collected, command: str) -> str:
-    """The whole page. It has no date: the same runs give the same bytes."""
+def page(collected: Collected, command: str, figures: Mapping[str, str]) -> str:
+    """The whole page, with the files of the tables that are drawn.
+
+    It has no date: the same runs give the same bytes.
+    """
     paper = collected.paper
     lines = [f"# {paper.title}: ours beside the published numbers", "", paper.opening.strip(), ""]
     lines += ["This page is written by a program from finished runs. The vectors were made by", "",
@@ -22,7 +28,7 @@ def page(collected: Collected, command: str) -> str:
               f"`assay reproduce {paper.name}` makes all tables; runs that are finished are not "
               "made again.", "", "## How to read it", "", RULE, ""]  # fmt: skip
     for printed in collected.tables:
-        lines += _table_lines(printed)
+        lines += _table_lines(printed, figures.get(printed.table.name))
     lines += vectors_lines(collected)
     lines += _not_run_lines(collected)
     lines += data_lines(collected)
@@ -30,8 +36,11 @@ def page(collected: Collected, command: str) -> str:
     return "\n".join([*lines, version_line(collected), ""])
 
 
-def _table_lines(printed: Printed) -> Lines:
+def _table_lines(printed: Printed, figure: str | None) -> Lines:
     yield from (f"## {printed.table.title}", "", printed.table.words.strip(), "")
+    if figure is not None:
+        yield from (f"![{printed.table.title} The numbers stand in the tables.]({figure})", "")
+        yield from (DRAWN, "")
     marks = [n.mark for _, rows in printed.parts for row in rows for n in row.numbers]
     inside, outside = marks.count("inside"), marks.count("outside")
     if inside + outside:
@@ -53,7 +62,7 @@ def _part_lines(part: Part, rows: Sequence[Row]) -> Lines:
     yield _line(["corpus", "model", "vectors", "class", "seeds", *headings])
     yield _line(["---"] * (5 + len(headings)))
     for row in rows:
-        first = [row.cell.grid.name, row.cell.model, f"`{row.cell.vectors}`", row.name]
+        first = [row.cell.grid.name, row.model, f"`{row.cell.vectors}`", row.name]
         yield _line([*first, str(row.seeds), *_cells(row, beside)])
 
 
