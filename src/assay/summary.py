@@ -14,11 +14,13 @@ from assay.measures.intervals import (
     seeds_interval,
     share_interval,
 )
+from assay.measures.paired import f1_difference
 from assay.probes import PROBES, Quantity
 
 SIGNIFICANT = 0.05
 ALL = "all"
 OVER_SEEDS = "mean_over_seeds"  # of a number per trained model
+OVER_DOCUMENTS = "over_documents"  # of two kinds of trained models, document by document
 DECIDED = ("accuracy", "f1", "macro_f1")  # of a quantity that is the number of a class
 SCHEMA = pl.Schema(
     {
@@ -67,12 +69,22 @@ def _probe_rows(
                         "statistic": statistic,
                         **_statistic(chosen, statistic, classes, seed),
                     }
+        if quantity.compares is not None and not measured.is_empty():
+            yield {
+                "quantity": quantity.name,
+                "group": None,
+                "class": ALL,
+                "statistic": OVER_DOCUMENTS,
+                **_compared(frame, quantity.compares, classes, seed),
+            }
 
 
 def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterator[str]:
     """By predicted class only what is counted over documents and not held against their labels."""
     other = "macro_f1" if len(classes) == 2 else "f1"
     for statistic in quantity.statistics:
+        if statistic == OVER_DOCUMENTS:
+            continue  # of all groups together
         if (name == ALL and statistic != other) or statistic not in (*DECIDED, OVER_SEEDS):
             yield statistic
 
@@ -123,10 +135,32 @@ def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
             return share_interval(int((values <= SIGNIFICANT).sum()), len(values))
         case "share":
             return share_interval(int(values.sum()), len(values))
+        case "max":
+            largest = float(values.max()) if len(values) else math.nan
+            return Interval(largest, math.nan, math.nan, len(values))
         case "std":
             spread = float(values.std()) if len(values) else math.nan
             return Interval(spread, math.nan, math.nan, len(values))
     raise ValueError(f"no such statistic: {statistic}")
+
+
+def _compared(
+    frame: pl.DataFrame, groups: tuple[str, str], classes: Sequence[str], seed: int
+) -> dict[str, float | int | None]:
+    """How much better the first group's models decide than the second's."""
+    rows = frame.filter(quantity="prediction").sort("instance", "seed")
+    place = {name: number for number, name in enumerate(classes)}
+    decided = [rows.filter(group=group) for group in groups]
+    models = [part["seed"].n_unique() for part in decided]
+    numbers = [
+        part["value"].to_numpy().astype(np.int64).reshape(-1, count).T
+        for part, count in zip(decided, models, strict=True)
+    ]
+    labels = decided[0]["label"].to_list()[:: models[0]]
+    known = np.array([place[label] for label in labels])
+    interval = f1_difference(known, numbers[0], numbers[1], seed)
+    return {"value": interval.value, "low": interval.low, "high": interval.high,
+            "n": interval.n, "skipped": 0}  # fmt: skip
 
 
 def _decided(rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int) -> Interval:

@@ -13,9 +13,10 @@ from assay.models.view import View
 
 # `share` is of ones among zeros and ones. The three after it are for the number of a class that was
 # decided: it is held against the label. `f1` is of the second of two classes, `macro_f1` of more.
-# `mean_over_seeds` is for a number per trained model, with Student's t interval.
+# `mean_over_seeds` is for a number per trained model, with Student's t interval. `over_documents`
+# is the F1 of some models minus that of others, from their rows of `prediction` (see `compares`).
 Statistic = Literal["mean", "median", "std", "significant", "share", "accuracy", "f1", "macro_f1",
-                    "mean_over_seeds"]  # fmt: skip
+                    "mean_over_seeds", "over_documents", "max"]  # fmt: skip
 Direction = Literal["higher is more faithful", "lower is more faithful", "neither"]
 Scores = Mapping[str, np.ndarray]  # name -> (B, T) float64, zero on padding
 
@@ -31,6 +32,7 @@ class Quantity:
     direction: Direction = "neither"
     binned_by: str | None = None  # another quantity of the probe, cut at `edges`
     edges: tuple[float, ...] = ()
+    compares: tuple[str, str] | None = None  # two groups of `prediction`, for `over_documents`
     detail: bool = False  # one of a large family: measured and summarised, but not listed
 
 

@@ -1,0 +1,54 @@
+"""Do area and bend of a frontier agree with what can be worked out by hand?"""
+
+import math
+
+import numpy as np
+import pytest
+
+from assay.measures.frontier import area, bend
+
+
+def points(*pairs: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    far, price = zip(*pairs, strict=True)
+    return np.array(far), np.array(price)
+
+
+def test_a_straight_line():
+    curve = points((0.0, 0.1), (0.2, 0.2), (0.4, 0.3))
+    assert area(*curve) == pytest.approx(0.2)
+    assert bend(*curve) == pytest.approx(0)
+
+
+def test_a_late_rise_and_an_early_one():
+    """Nothing is paid up to 0.5 of 1, then 1: the curve has half the chord's triangle below it."""
+    late, early = points((0, 0), (0.5, 0), (1, 1)), points((0, 0), (0.5, 1), (1, 1))
+    assert area(*late) == pytest.approx(0.25)
+    assert bend(*late) == pytest.approx(0.5)
+    assert area(*early) == pytest.approx(0.75)
+    assert bend(*early) == pytest.approx(-0.5)
+
+
+def test_the_order_of_the_points_does_not_matter():
+    pairs = [(0.6, 0.3), (0.1, 0.0), (0.4, 0.05), (0.69, 0.4)]
+    assert area(*points(*pairs)) == area(*points(*pairs[::-1]))
+    assert bend(*points(*pairs)) == bend(*points(*pairs[::-1]))
+
+
+def test_the_bend_does_not_depend_on_units():
+    far, price = points((0.1, 0.02), (0.3, 0.05), (0.6, 0.3))
+    assert bend(far, price) == pytest.approx(bend(10 * far + 3, 7 * price + 2))
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [points((0.2, 0.1)), points((0.2, 0.1), (0.2, 0.4), (0.2, 0.3))],
+    ids=["one point", "no width"],
+)
+def test_what_is_no_curve_has_neither(curve):
+    assert math.isnan(area(*curve))
+    assert math.isnan(bend(*curve))
+
+
+def test_two_points_or_a_falling_curve_have_no_bend():
+    assert math.isnan(bend(*points((0, 0), (1, 1))))
+    assert math.isnan(bend(*points((0, 0.5), (0.5, 0.2), (1, 0.1))))

@@ -1,0 +1,241 @@
+"""Do the probes that need a trainer read the right numbers out of the trained models?"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.spatial.distance import jensenshannon
+from sklearn.metrics import f1_score
+
+from assay.corpora.corpus import Corpus, Document
+from assay.evidence import sign
+from assay.lessons import Base, Guide, Imitate, Lesson, Looked, Outputs, Source
+from assay.probes import PROBES, imitation
+from assay.probes.deception import marked_mass
+from assay.probes.guide import HALVES
+from assay.probes.imitation import chosen, sweep
+from assay.probes.seeds import families
+from assay.probes.trained import attention_jsd, f1, prediction_tvd
+from assay.probes.uniform import flat_model
+from assay.scores import NotApplicable
+from assay.summary import summarise
+from assay.trainings import scale_for
+from tests.trainings.small_lessons import SCALE, marked_corpus
+
+TOY = marked_corpus()
+TRAINED = {name: probe for name, probe in PROBES.items() if probe.trainings is not None}
+
+
+def looked(documents: tuple[Document, ...], seed: int) -> Looked:
+    rng = np.random.default_rng(seed)
+    p = rng.random(len(documents))
+    attention = np.zeros((len(documents), max(len(d.tokens) for d in documents)))
+    for row, document in enumerate(documents):
+        attention[row, : len(document.tokens)] = rng.dirichlet(np.ones(len(document.tokens)))
+    labels = np.array([d.label for d in documents])
+    return Looked(tuple(d.id for d in documents), labels, np.stack([1 - p, p], 1), attention)
+
+
+def made_up(name: str) -> dict[Source, Outputs]:
+    """What the trained models would have said, had they been trained."""
+    plan = TRAINED[name].trainings.plan(SCALE, TOY)
+    return {
+        source: Outputs(*(looked(part, 3 * n + i) for i, part in enumerate(
+            (TOY.dev, TOY.test, TOY.test))))
+        for n, source in enumerate(dict.fromkeys(plan))
+    }  # fmt: skip
+
+
+def concluded(name: str, outputs: Mapping[Source, Outputs], corpus: Corpus = TOY) -> pl.DataFrame:
+    return sign(TRAINED[name].trainings.conclude(outputs, SCALE, corpus), name, SCALE.seed)
+
+
+def value(frame: pl.DataFrame, **named: object) -> float:
+    return frame.filter(**named)["value"].item()
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_quantities_are_those_declared_and_every_one_is_measured(name: str):
+    rows = concluded(name, made_up(name))
+    assert set(rows["quantity"]) == {q.name for q in TRAINED[name].quantities}
+    ids = {document.id for document in TOY.test}
+    assert set(rows["instance"].drop_nulls()) <= ids
+    once = rows.group_by("instance", "quantity", "group", "seed").len()
+    assert once["len"].max() == 1
+
+
+def test_distances_and_f1_against_scipy_and_scikit_learn():
+    one, other = looked(TOY.test, 1), looked(TOY.test, 2)
+    expected = [
+        jensenshannon(a, b) ** 2 for a, b in zip(one.attention, other.attention, strict=True)
+    ]
+    np.testing.assert_allclose(attention_jsd(one, other), expected, atol=1e-12)
+    moved = np.abs(one.probabilities[:, 1] - other.probabilities[:, 1])
+    np.testing.assert_allclose(prediction_tvd(one, other), moved, atol=1e-12)
+    assert f1(one, TOY) == f1_score(one.labels, one.probabilities[:, 1] > 0.5)
+    three = replace(TOY, classes=("a", "b", "c"))
+    assert f1(one, three) == f1_score(one.labels, one.predictions, average="macro")
+
+
+def test_a_model_that_never_says_yes_has_an_f1_of_nothing():
+    never = replace(looked(TOY.test, 1), probabilities=np.tile([0.9, 0.1], (len(TOY.test), 1)))
+    assert f1(never, TOY) == 0
+
+
+def test_uniform_pairs_networks_of_the_same_seed():
+    outputs = made_up("uniform")
+    rows = concluded("uniform", outputs)
+    for seed, base in ((0, Base()), (1, Lesson(1, 1))):
+        gap = f1(outputs[base].test, TOY) - f1(outputs[flat_model(SCALE, seed)].test, TOY)
+        assert value(rows, quantity="f1_difference", seed=seed) == pytest.approx(gap)
+    assert flat_model(SCALE) == Lesson(0, 0, attention="uniform")
+
+
+def test_the_difference_has_an_interval_over_seeds_and_one_over_documents():
+    rows = concluded("uniform", made_up("uniform"))
+    names = np.array(TOY.classes)
+    instances = pl.DataFrame({
+        "id": [d.id for d in TOY.test], "label": names[[d.label for d in TOY.test]],
+        "prediction": names[[d.label for d in TOY.test]],
+    })  # fmt: skip
+    summary = summarise(rows, instances, TOY.classes, 0).filter(quantity="f1_difference")
+    found = {row["statistic"]: row for row in summary.iter_rows(named=True)}
+    assert set(found) == {"mean_over_seeds", "over_documents"}
+    seeds, documents = found["mean_over_seeds"], found["over_documents"]
+    assert documents["value"] == pytest.approx(seeds["value"])
+    assert documents["low"] < documents["value"] < documents["high"]
+    assert (seeds["n"], documents["n"]) == (2, len(TOY.test))
+
+
+def test_seeds_vary_initial_weights_and_order_together_and_apart():
+    found = families(replace(SCALE, seed=10, together=3, apart=2))
+    pairs = {name: [(x.init_seed, x.order_seed) for x in family] for name, family in found.items()}
+    assert pairs == {
+        "both": [(11, 11), (12, 12), (13, 13)],
+        "init": [(11, 10), (12, 10)],
+        "order": [(10, 11), (10, 12)],
+    }
+
+
+def test_seeds_medians_are_over_models_per_document():
+    outputs = made_up("seeds")
+    rows = concluded("seeds", outputs)
+    base = outputs[Base()].test
+    both = [attention_jsd(base, outputs[one].test) for one in families(SCALE)["both"]]
+    medians = rows.filter(quantity="median_jsd", group="both")
+    assert medians["instance"].to_list() == list(base.ids)
+    np.testing.assert_allclose(medians["value"], np.median(both, axis=0))
+    assert set(medians["seed"]) == {SCALE.seed}
+    own = rows.filter(quantity="jsd", group="both", seed=2)["value"]
+    np.testing.assert_allclose(own, both[1])
+    assert value(rows, quantity="mean_jsd", group="both", seed=2) == pytest.approx(both[1].mean())
+
+
+def test_guides_are_as_many_as_the_paper_s_and_its_controls():
+    rows = concluded("guide", made_up("guide"))
+    groups = ["uniform", "trained", "base", "adversary", "permuted", "tf-idf", "leave_one_out",
+              "leak"]  # fmt: skip
+    assert rows["group"].unique(maintain_order=True).to_list() == groups
+    assert set(rows.filter(quantity="f1")["seed"]) == {0, 1}
+
+
+def test_the_guide_s_adversary_is_the_sweep_s_and_its_leak_control_has_two_halves():
+    plan = [x for x in TRAINED["guide"].trainings.plan(SCALE, TOY) if isinstance(x, Lesson)]
+    guides = {lesson.guide for lesson in plan if lesson.guide is not None}
+    assert Guide("weights", (sweep(SCALE)[1e-3],)) in guides
+    assert Guide("other half", tuple(Lesson(0, 0, half=half) for half in HALVES)) in guides
+    assert {lesson.encoder for lesson in plan} == {"average"}
+
+
+def test_a_second_text_or_sentences_cannot_be_guided():
+    plan = TRAINED["guide"].trainings.plan
+    with pytest.raises(NotApplicable, match="second one"):
+        plan(SCALE, replace(TOY, task="pair"))
+    sentences = replace(TOY.test[0], words=(("a",),) * len(TOY.test[0].tokens))
+    with pytest.raises(NotApplicable, match="sentences"):
+        plan(SCALE, replace(TOY, test=(sentences, *TOY.test[1:])))
+
+
+def test_a_sweep_goes_on_from_lambda_to_lambda_unless_from_scratch():
+    going_on, afresh = sweep(SCALE), sweep(replace(SCALE, from_scratch=True))
+    before = None
+    for weight, lesson in going_on.items():
+        assert lesson.start == before
+        assert lesson.aim == Imitate(Base(), weight)
+        before = lesson
+    assert [lesson.epochs for lesson in going_on.values()] == [2, 1, 1]
+    assert {lesson.start for lesson in afresh.values()} == {None}
+    assert {lesson.epochs for lesson in afresh.values()} == {SCALE.first_epochs}
+    other = sweep(SCALE, 1)[0.0]
+    assert (other.init_seed, other.order_seed) == (1, 1)
+
+
+def test_imitation_says_how_each_sweep_began_and_what_half_the_tvd_is():
+    outputs = made_up("imitation")
+    rows = concluded("imitation", outputs)
+    began = rows.filter(pl.col("group") == "lambda=0.001").select("seed", "method").unique()
+    assert sorted(began.rows()) == [(0, "same_start"), (1, "other_start")]
+    full = value(rows, quantity="mean_tvd", group="lambda=0.01", seed=1)
+    half = value(rows, quantity="mean_half_tvd", group="lambda=0.01", seed=1)
+    assert full == pytest.approx(2 * half)
+    other = outputs[sweep(SCALE, 1)[1e-2]].test
+    assert full == pytest.approx(prediction_tvd(outputs[Base()].test, other).mean())
+
+
+def far(base: Looked, positive: np.ndarray) -> Looked:
+    """All weight on the item the base likes least: more than 0.4 away."""
+    attention = np.zeros_like(base.attention)
+    for row, weights in enumerate(base.attention):
+        attention[row, np.flatnonzero(weights)[weights[weights > 0].argmin()]] = 1
+    return replace(base, attention=attention, probabilities=np.stack([1 - positive, positive], 1))
+
+
+def test_the_chosen_model_is_far_away_and_the_best_of_those():
+    base = looked(TOY.dev, 0)
+    right = base.labels * 0.8 + 0.1
+    near_and_right = replace(base, probabilities=np.stack([1 - right, right], 1))
+    half_right = np.where(np.arange(len(right)) % 3 == 0, 1 - right, right)
+    found = {0.0: near_and_right, 1e-3: far(base, half_right), 1e-2: far(base, 1 - right)}
+    assert attention_jsd(base, found[1e-3]).mean() > imitation.FAR
+    assert chosen(base, found, TOY) == 1e-3
+    assert chosen(base, {0.0: near_and_right}, TOY) is None
+
+
+def test_nothing_far_enough_is_said_as_nothing():
+    outputs = {source: made_up("imitation")[Base()] for source in made_up("imitation")}
+    rows = concluded("imitation", outputs)
+    assert rows.filter(quantity="chosen_lambda")["value"].to_list() == [None, None]
+    assert "chosen" not in rows["group"].to_list()
+    assert set(rows.filter(quantity="jsd")["value"]) == {0.0}
+
+
+def test_the_marked_mass_by_hand():
+    documents = (
+        Document("a", ("x", "y", "z"), 0, rationale=(True, False, True)),
+        Document("b", ("x", "y"), 0, rationale=(True, True)),
+        Document("c", ("x",), 0),
+    )
+    attention = np.array([[0.5, 0.3, 0.2], [0.4, 0.6, 0.0], [1.0, 0.0, 0.0]])
+    seen = Looked(("a", "b", "c"), np.zeros(3), np.tile([0.5, 0.5], (3, 1)), attention)
+    mass = marked_mass(seen, replace(TOY, test=documents))
+    assert mass[0] == pytest.approx(0.7)
+    assert all(map(math.isnan, mass[1:]))
+
+
+def test_without_marked_items_nobody_can_be_deceived():
+    plain = replace(TOY, test=tuple(replace(d, rationale=None) for d in TOY.test))
+    with pytest.raises(NotApplicable, match="marked"):
+        TRAINED["deception"].trainings.plan(SCALE, plain)
+
+
+def test_presets_hold_the_papers_numbers_and_seeds_replace_them():
+    paper = scale_for("paper", 0, None)
+    assert (paper.together, paper.apart, paper.guides, len(paper.weights)) == (8, 4, 3, 10)
+    assert scale_for("paper", 0, None, from_scratch=True).first_epochs == 80
+    five = scale_for("quick", 7, 5)
+    assert (five.seed, five.together, five.apart, five.guides, five.chains) == (7, 5, 5, 5, 5)
+    assert 0.0 in five.weights
+    assert list(paper.weights) == sorted(paper.weights)

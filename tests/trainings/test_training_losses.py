@@ -1,0 +1,144 @@
+"""Are the two losses what the papers wrote down, and finite wherever weights may go?"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from assay.batches import Batch
+from assay.corpora.corpus import Document
+from assay.lessons import Looked
+from assay.models.protocol import States
+from assay.training import label_loss
+from assay.trainings.losses import deceptive_loss, divergence, imitation_loss, marks_of
+from tests.small_models import batch, corpus, network
+
+
+class Scripted(nn.Module):
+    """Says what it is told: weights from logits per item, and one logit per document."""
+
+    def __init__(self, scores: list[list[float]], logits: list[float]) -> None:
+        super().__init__()
+        self.scores = nn.Parameter(torch.tensor(scores))
+        self.logits = nn.Parameter(torch.tensor(logits)[:, None])
+
+    def encode(self, batch: Batch) -> States:
+        return States(batch.items[..., None].float(), batch.mask)
+
+    def attend(self, states: States) -> Tensor:
+        return self.scores.masked_fill(~states.mask, -math.inf).softmax(-1)
+
+    def decode(self, states: States, weights: Tensor) -> Tensor:
+        return self.logits
+
+
+def one_batch(lengths: list[int]) -> Batch:
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    names = tuple(f"d{i}" for i in range(len(lengths)))
+    return Batch(names, mask.long(), mask, torch.tensor([1, 0][: len(lengths)]))
+
+
+def looked(attention: list[list[float]], positive: list[float]) -> Looked:
+    p = np.array(positive)
+    names = tuple(f"d{i}" for i in range(len(positive)))
+    return Looked(names, np.zeros(len(p), int), np.stack([1 - p, p], 1), np.array(attention))
+
+
+def test_three_items_by_hand():
+    """Own weights (1/2, 1/4, 1/4), base (1/4, 1/4, 1/2); p = 0.8 against 0.5."""
+    model = Scripted([[math.log(2), 0.0, 0.0]], [math.log(4)])
+    base = looked([[0.25, 0.25, 0.5]], [0.5])
+    kl = 0.5 * math.log(2) + 0 + 0.25 * math.log(0.5)
+    for weight in (0.0, 1e-3, 0.7):
+        value = imitation_loss(base, weight)(model, one_batch([3]))
+        assert value.item() == pytest.approx(0.3 / 2 - weight * kl, abs=1e-6)
+
+
+def test_documents_are_summed_and_padding_adds_nothing():
+    """The second document has two items; whatever the base stored behind them is not read."""
+    both = Scripted([[0.3, -0.2, 0.1], [0.5, -0.5, 9.0]], [0.4, -0.3])
+    base = looked([[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]], [0.9, 0.2])
+    together = imitation_loss(base, 0.1)(both, one_batch([3, 2]))
+    alone = 0.0
+    for row, (length, scores) in enumerate(((3, [0.3, -0.2, 0.1]), (2, [0.5, -0.5]))):
+        model = Scripted([scores], [[0.4, -0.3][row]])
+        one = replace(one_batch([length]), ids=(f"d{row}",))
+        alone += imitation_loss(base, 0.1)(model, one).item()
+    assert together.item() == pytest.approx(alone, abs=1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e-3, 1.0])
+def test_finite_where_base_or_own_weights_have_underflowed(weight: float):
+    model = Scripted([[0.0, 200.0, -200.0], [0.0, 0.0, 0.0]], [80.0, -80.0])
+    base = looked([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0.5, 1.0])
+    value = imitation_loss(base, weight)(model, one_batch([3, 2]))
+    value.backward()
+    assert math.isfinite(value.item())
+    for gradient in (model.scores.grad, model.logits.grad):
+        assert gradient is not None
+        assert gradient.isfinite().all()
+
+
+def test_the_divergence_is_kl():
+    generator = torch.Generator().manual_seed(0)
+    p, q = torch.rand(2, 5, 4, generator=generator, dtype=torch.float64).softmax(-1)
+    expected = (p * (p / q).log()).sum(-1)
+    everywhere = torch.ones_like(p, dtype=torch.bool)
+    torch.testing.assert_close(divergence(p, q.log(), everywhere), expected)
+    torch.testing.assert_close(divergence(p, p.log(), everywhere), torch.zeros(5).double())
+
+
+def test_a_copy_of_the_base_pays_nothing_for_its_predictions():
+    model, documents = network(), batch([3, 7, 5])
+    with torch.no_grad():
+        states = model.encode(documents)
+        weights = model.attend(states)
+        p = model.decode(states, weights).sigmoid()[:, 0]
+    base = Looked(documents.ids, np.zeros(3), torch.stack([1 - p, p], 1).numpy(), weights.numpy())
+    model.float()
+    assert imitation_loss(base, 0.0)(model, documents).item() == pytest.approx(0, abs=1e-5)
+    assert imitation_loss(base, 1.0)(model, documents).item() == pytest.approx(0, abs=1e-4)
+
+
+MARKED = [
+    Document("d0", ("a", "b", "c"), 1, rationale=(True, False, False)),
+    Document("d1", ("a", "b"), 0, rationale=(True, True)),
+]
+
+
+def test_the_deceiver_pays_for_the_marked_mass_alone():
+    """d0 has weights (1/2, 1/4, 1/4), so -log(1/2); d1 has no choice and pays nothing."""
+    toy = corpus()
+    model = Scripted([[math.log(2), 0.0, 0.0], [1.0, 2.0, 0.0]], [0.3, -0.2])
+    task = label_loss(toy)(model.logits, one_batch([3, 2])).item()
+    for weight in (0.0, 0.1, 1.0):
+        value = deceptive_loss(toy, MARKED, weight)(model, one_batch([3, 2])).item()
+        assert value == pytest.approx(task + weight * math.log(2), abs=1e-6)
+
+
+def test_a_deceiver_whose_whole_mass_is_marked_is_led_back():
+    model = Scripted([[60.0, 0.0, 0.0]], [0.0])
+    value = deceptive_loss(corpus(), MARKED, 1.0)(model, one_batch([3]))
+    value.backward()
+    assert math.isfinite(value.item())
+    gradient = model.scores.grad
+    assert gradient is not None
+    assert gradient[0, 0] > 0.5  # downhill is away from the marked item
+
+
+def test_of_pairs_both_terms_are_summed():
+    pair = replace(corpus(), task="pair")
+    model = Scripted([[math.log(2), 0.0, 0.0]] * 2, [0.0, 0.0])
+    model.logits = nn.Parameter(torch.tensor([[0.0, 1.0], [0.5, 0.0]]))
+    documents = one_batch([3, 3])
+    mean = label_loss(pair)(model.logits, documents).item()
+    value = deceptive_loss(pair, MARKED[:1], 1.0)(model, documents).item()
+    assert value == pytest.approx(2 * mean + math.log(2), abs=1e-6)
+
+
+def test_marks_are_kept_where_attention_has_a_choice():
+    unmarked = Document("d2", ("a",), 0)
+    assert set(marks_of([*MARKED, unmarked])) == {"d0"}
