@@ -1,6 +1,6 @@
 """What was measured, in one long table from which everything else is computed?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,23 @@ def rows(
         }
     )
     return frame
+
+
+def stacked(
+    instances: Sequence[str], columns: Mapping[tuple[str, str | None], np.ndarray], method: str
+) -> pl.DataFrame:
+    """Many quantities and groups, (quantity, group) -> a value per instance: one frame, not many.
+
+    A frame costs more than the hundred values in it.
+    """
+    each = len(instances)
+    names, groups = (np.repeat(part, each) for part in zip(*columns, strict=True))
+    frame = rows([*instances] * len(columns), "", np.concatenate([*columns.values()]),
+                 method=method)  # fmt: skip
+    return frame.with_columns(
+        quantity=pl.Series(names.tolist(), dtype=pl.String),
+        group=pl.Series(groups.tolist(), dtype=pl.String),
+    )
 
 
 def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:

@@ -11,12 +11,11 @@ random position after the first, which could be i* itself: the groups `...;draw=
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 import torch
 
-from assay.evidence import rows
+from assay.evidence import stacked
 from assay.exact.erasure_flips import FEWEST, Erasure, decided, item_counts
-from assay.exact.frontier import Floats, Indices
+from assay.exact.frontier import Flags, Floats, Indices
 from assay.measures.chance import document_keys, uniform
 from assay.measures.divergence import class_probabilities, jsd
 from assay.models.view import View
@@ -24,6 +23,7 @@ from assay.probes.erasing import erasure_of, rankings
 from assay.probes.probe import Outcome, Probe, Quantity, Scores
 
 AS_RELEASED = "as_released"
+Columns = dict[tuple[str, str | None], Floats]  # by quantity and group
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,20 @@ def measure(view: View, scores: Scores) -> Outcome:
     erasure = erasure_of(view, scores["attention"])
     singles = each_alone(erasure)
     lots = uniform(document_keys(view.batch.ids, view.seed, "erase_one"), 2)
-    released = 1 + (lots[:, 1] * (view.mask.sum(1) - 1)).astype(np.int64)
+    released = released_draw(view.mask, lots[:, 1])
     any_flip = np.where(erasure.present, singles.flips, 0.0).max(1)
-    frames = [rows(view.batch.ids, "flip_any", any_flip, method=erasure.method)]
+    found: Columns = {("flip_any", None): any_flip}
+    as_released: Columns = {}
     for name, importance in rankings(erasure).items():
         top = np.where(erasure.present, importance, -np.inf).argmax(1)
         drawn = other_item(erasure, top, lots[:, 0])
         pair = compare(singles, top, drawn) | expectations(erasure, singles, top)
-        frames += _frames(view, pair, name, erasure.method)
-        clipped = np.minimum(released, view.mask.shape[1] - 1)
-        pair = compare(singles, top, clipped)
-        frames += _frames(view, pair, f"{name};draw={AS_RELEASED}", AS_RELEASED)
-    return Outcome(frames)
+        found |= {(quantity, name): values for quantity, values in pair.items()}
+        pair = compare(singles, top, released)
+        group = f"{name};draw={AS_RELEASED}"
+        as_released |= {(quantity, group): values for quantity, values in pair.items()}
+    ids = view.batch.ids
+    return Outcome([stacked(ids, found, erasure.method), stacked(ids, as_released, AS_RELEASED)])
 
 
 def each_alone(erasure: Erasure) -> Singles:
@@ -73,6 +75,13 @@ def other_item(erasure: Erasure, top: Indices, lots: Floats) -> Indices:
     turn = (lots * others.sum(1)).astype(np.int64)
     hit: Indices = (others & (np.cumsum(others, axis=1) == turn[:, None] + 1)).argmax(1)
     return hit
+
+
+def released_draw(mask: Flags, lots: Floats) -> Indices:
+    """(B,): any position but the first, the top item's too."""
+    drawn = 1 + (lots * (mask.sum(1) - 1)).astype(np.int64)
+    place: Indices = np.minimum(drawn, mask.shape[1] - 1)  # of a single item nothing is reported
+    return place
 
 
 def compare(singles: Singles, top: Indices, drawn: Indices) -> dict[str, Floats]:
@@ -101,13 +110,6 @@ def expectations(erasure: Erasure, singles: Singles, top: Indices) -> dict[str, 
         "delta_js_expected": one.js - js,
         "flip_random_expected": np.where(several, flips, np.nan),
     }
-
-
-def _frames(view: View, pair: dict[str, Floats], group: str, method: str) -> list[pl.DataFrame]:
-    return [
-        rows(view.batch.ids, name, values, group=group, method=method)
-        for name, values in pair.items()
-    ]
 
 
 PROBE = Probe(

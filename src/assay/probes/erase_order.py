@@ -13,9 +13,8 @@ from dataclasses import asdict
 from itertools import chain
 
 import numpy as np
-import polars as pl
 
-from assay.evidence import rows
+from assay.evidence import stacked
 from assay.exact.erasure import AffineErasure
 from assay.exact.erasure_curves import curves
 from assay.exact.erasure_flips import Erasure, Flips, first_flip, item_counts, removal_order
@@ -26,6 +25,7 @@ from assay.models.view import View
 from assay.probes.erasing import erasure_of, rankings
 from assay.probes.probe import Outcome, Probe, Quantity, Scores
 
+Groups = list[tuple[str, dict[str, Floats]]]  # order, and its quantities
 OPTIMAL = "optimal"
 SCORED = ("leave_one_out", "attention_norm")  # orders that are scores
 COMPARED = {  # held against every other, or against those that compete with it
@@ -37,18 +37,20 @@ COMPARED = {  # held against every other, or against those that compete with it
 def measure(view: View, scores: Scores) -> Outcome:
     erasure = erasure_of(view, scores["attention"])
     flips: dict[str, Flips] = {}
-    frames: list[pl.DataFrame] = []
+    shapes: Groups = []
     for name, importance in orders(view, erasure, scores).items():
         order = removal_order(importance, erasure.present)
         removed = erasure.without_first(order)
         flips[name] = first_flip(erasure, order, removed)
-        shape = asdict(curves(erasure, removed, erasure.with_first(order)))
-        frames += _rows(view, erasure, shape, name)
+        shapes.append((name, asdict(curves(erasure, removed, erasure.with_first(order)))))
     if isinstance(erasure, AffineErasure):
         flips[OPTIMAL] = smallest_flipping_sets(erasure)
-    measured = [_rows(view, erasure, values, name)
-                for name, values in chain(needed(erasure, flips), races(flips))]  # fmt: skip
-    return Outcome([*chain.from_iterable(measured), *frames])
+    columns: dict[tuple[str, str | None], Floats] = {
+        (quantity, group): values
+        for group, quantities in chain(needed(erasure, flips), races(flips), shapes)
+        for quantity, values in quantities.items()
+    }
+    return Outcome([stacked(view.batch.ids, columns, erasure.method)])
 
 
 def orders(view: View, erasure: Erasure, scores: Scores) -> dict[str, Floats]:
@@ -58,12 +60,12 @@ def orders(view: View, erasure: Erasure, scores: Scores) -> dict[str, Floats]:
     return {"random": lots, **rankings(erasure), "ascending": -erasure.weights, **scored}
 
 
-def needed(erasure: Erasure, flips: dict[str, Flips]) -> list[tuple[str, dict[str, Floats]]]:
+def needed(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
     """Per order how much had to go, and how much more than the least possible."""
     n = np.maximum(item_counts(erasure), 1)
     common = ~np.any([np.isnan(found.items) for found in flips.values()], axis=0)
     least = flips[OPTIMAL].items if OPTIMAL in flips else None
-    table = []
+    table: Groups = []
     for name, found in flips.items():
         fraction = found.items / n
         values = {
@@ -80,7 +82,7 @@ def needed(erasure: Erasure, flips: dict[str, Flips]) -> list[tuple[str, dict[st
     return table
 
 
-def races(flips: dict[str, Flips]) -> list[tuple[str, dict[str, Floats]]]:
+def races(flips: dict[str, Flips]) -> Groups:
     """Who needs fewer items: one that never flips loses, and where neither does none is asked."""
     return [
         (name, race(flips[name], flips[against], against))
@@ -98,15 +100,6 @@ def race(one: Flips, other: Flips, named: str) -> dict[str, Floats]:
         f"fewer_than_{named}": np.where(neither, np.nan, mine < theirs),
         f"more_than_{named}": np.where(neither, np.nan, mine > theirs),
     }
-
-
-def _rows(
-    view: View, erasure: Erasure, values: dict[str, Floats], order: str
-) -> list[pl.DataFrame]:
-    return [
-        rows(view.batch.ids, name, column, group=order, method=erasure.method)
-        for name, column in values.items()
-    ]
 
 
 PROBE = Probe(
