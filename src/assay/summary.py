@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import polars as pl
@@ -75,7 +76,7 @@ def _probe_rows(
                 "group": None,
                 "class": ALL,
                 "statistic": OVER_DOCUMENTS,
-                **_compared(frame, quantity.compares, classes, seed),
+                **_compared(frame, quantity.compares, seed),
             }
 
 
@@ -145,22 +146,17 @@ def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
 
 
 def _compared(
-    frame: pl.DataFrame, groups: tuple[str, str], classes: Sequence[str], seed: int
+    frame: pl.DataFrame, groups: tuple[str, str], seed: int
 ) -> dict[str, float | int | None]:
     """How much better the first group's models decide than the second's."""
-    rows = frame.filter(quantity="prediction").sort("instance", "seed")
-    place = {name: number for number, name in enumerate(classes)}
-    decided = [rows.filter(group=group) for group in groups]
-    models = [part["seed"].n_unique() for part in decided]
-    numbers = [
-        part["value"].to_numpy().astype(np.int64).reshape(-1, count).T
-        for part, count in zip(decided, models, strict=True)
-    ]
-    labels = decided[0]["label"].to_list()[:: models[0]]
-    known = np.array([place[label] for label in labels])
-    interval = f1_difference(known, numbers[0], numbers[1], seed)
-    return {"value": interval.value, "low": interval.low, "high": interval.high,
-            "n": interval.n, "skipped": 0}  # fmt: skip
+    known = frame.filter(quantity="label").sort("instance")["value"]
+    decided = frame.filter(quantity="prediction").sort("seed", "instance")
+    ones, others = (
+        own["value"].to_numpy().astype(np.int64).reshape(own["seed"].n_unique(), -1)
+        for own in (decided.filter(group=group) for group in groups)
+    )
+    interval = f1_difference(known.to_numpy().astype(np.int64), ones, others, seed)
+    return {**asdict(interval), "skipped": 0}
 
 
 def _decided(rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int) -> Interval:
