@@ -67,6 +67,11 @@ def test_too_few_or_too_many_classes_are_said(classes):
     assert not len(odds.logits)
 
 
+def test_sentences_have_no_log_odds():
+    train = [Document(str(i), ("a b",), i % 2, words=(("a", "b"),)) for i in range(4)]
+    assert "sentences" in fit_word_odds(train, TOY.vocabulary).unfit
+
+
 def test_the_digest_is_of_the_content():
     one, other = (fit_word_odds(TOY.train, TOY.vocabulary) for _ in range(2))
     assert one.digest == other.digest == pickle.loads(pickle.dumps(one)).digest  # noqa: S301

@@ -47,6 +47,8 @@ def fit_word_odds(train: Sequence[Document], vocabulary: Vocabulary) -> WordOdds
             f"the word model is fitted once per class, for 2 to {MOST_CLASSES} classes; the "
             f"training split has {len(classes)}"
         ))  # fmt: skip
+    if any(document.words is not None for document in train):
+        return WordOdds(np.zeros(0), "log-odds are of words, and here the items are sentences")
     held = words_held(train, vocabulary)
     told_apart = classes[1:] if len(classes) == 2 else classes
     sizes = np.abs([_coefficients(held, labels == one) for one in told_apart]).max(axis=0)
