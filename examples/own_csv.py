@@ -26,7 +26,7 @@ with table.open("w", newline="", encoding="utf-8") as file:
 columns = {"text-column": "ticket", "label-column": "outcome"}
 corpus = assay.load_corpus("table", data=table, options=columns)
 model = assay.train(corpus, encoder="average")
-audit = assay.audit(model, corpus)
+audit = assay.audit(model, corpus, probes=["agreement"])
 audit.report(folder / "report.html")
 
 agreement = audit.summary().filter(quantity="tau_attention_leave_one_out", statistic="mean")

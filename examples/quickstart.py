@@ -8,7 +8,8 @@ page = sys.argv[1] if len(sys.argv) > 1 else "report.html"
 
 corpus = assay.load_corpus("reviews", limit=200)
 model = assay.train(corpus, encoder="average")
-audit = assay.audit(model, corpus)
+# Without `probes` all are asked, also those that train further models.
+audit = assay.audit(model, corpus, probes=["agreement", "permutation", "adversary"])
 audit.report(page)
 
 for claim in audit.verdict():

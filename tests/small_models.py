@@ -5,9 +5,12 @@ import torch
 from assay.batches import Batch
 from assay.corpora.corpus import Corpus, Document
 from assay.models import ModelConfig, Network, build_model
+from assay.probes import PROBES
 from assay.text import Vocabulary
 
 WORDS = 50
+# For tests in which training further models is not the point.
+UNTRAINED = tuple(name for name, probe in PROBES.items() if probe.trainings is None)
 
 
 def network(

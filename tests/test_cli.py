@@ -18,9 +18,10 @@ from assay.corpora import SOURCES
 from assay.probes import PROBES
 from assay.verdict import CLAIMS
 from assay.version import VERSION
+from tests.small_models import UNTRAINED
 
 SMALL = ["motif", "--option", "documents=60", "--option", "length=30", "--encoder", "average",
-         "--threads", "1", "--sample", "4"]  # fmt: skip
+         "--threads", "1", "--sample", "4", "--probes", ",".join(UNTRAINED)]  # fmt: skip
 GOOD, BAD = ("lovely", "clever", "funny"), ("dull", "grey", "boring")
 PLACES = ("harbour", "village", "castle", "garden", "market", "island", "school", "forest")
 

@@ -13,6 +13,7 @@ from assay.cli import app
 from assay.corpora.guesses import NAMES
 from assay.probes import PROBES
 from assay.scores import SCORES
+from tests.small_models import UNTRAINED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -95,7 +96,7 @@ def test_findings_are_all_explained():
 def audit():
     options = {"documents": "60", "length": "30"}
     corpus = assay.load_corpus("motif", options=options)
-    return assay.audit(assay.train(corpus, encoder="average"), corpus)
+    return assay.audit(assay.train(corpus, encoder="average"), corpus, probes=UNTRAINED)
 
 
 def test_the_run_directory_page_names_every_file_and_column(audit, tmp_path):

@@ -14,17 +14,17 @@ import pytest
 
 import assay
 from assay.errors import UserError
-from assay.probes import PROBES
 from assay.runs import run
 from assay.settings import Settings, Ways
+from tests.small_models import UNTRAINED
 
 SAME = ("model.safetensors", "model.json", "instances.parquet", "evidence.parquet", "summary.csv",
         "summary.json", "verdict.json", "run.json")  # fmt: skip
 MOTIF = Settings(corpus="motif", encoder="cnn", options={"documents": "400", "length": "30"},
-                 sample=5, threads=1)  # fmt: skip
+                 probes=UNTRAINED, sample=5, threads=1)  # fmt: skip
 COMMAND = [sys.executable, "-m", "assay", "run", "motif", "--encoder", "cnn", "--threads", "1",
            "--option", "documents=400", "--option", "length=30", "--sample", "5",
-           "--quiet"]  # fmt: skip
+           "--probes", ",".join(UNTRAINED), "--quiet"]  # fmt: skip
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -139,8 +139,8 @@ def test_a_full_disk_is_told_and_nothing_measured_is_lost(undisturbed: Path, tmp
 def test_from_python_in_four_lines(tmp_path: Path):
     corpus = assay.load_corpus("motif", options={"documents": "300", "length": "30"})
     model = assay.train(corpus, encoder="average")
-    audit = assay.audit(model, corpus)
+    audit = assay.audit(model, corpus, probes=UNTRAINED)
     page = audit.report(tmp_path / "report.html")
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert set(audit.evidence()["probe"]) == set(PROBES)
+    assert set(audit.evidence()["probe"]) == set(UNTRAINED)
     assert {"value", "low", "high", "n", "skipped"} <= set(audit.summary().columns)
