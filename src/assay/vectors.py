@@ -13,6 +13,8 @@ from assay.errors import UserError
 from assay.files import read_lines
 from assay.text import Vocabulary
 
+OWN = "corpus"  # in place of a file: vectors trained on the corpus's own text
+
 
 @dataclass(frozen=True)
 class Vectors:

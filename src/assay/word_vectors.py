@@ -6,7 +6,10 @@ so that the same text and seed give the same file on every start of Python.
 
 import gzip
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,9 @@ from assay.training import Track, untracked
 
 KINDS = ("skipgram", "cbow")
 FIRST_RATE, LAST_RATE = 0.025, 0.0001  # word2vec's own
+MISSING = (
+    "word vectors are trained by gensim, which is not installed: pip install 'attn-assay[vectors]'"
+)
 UNSTAMPED = 0  # gzip would else write the time into the file
 
 
@@ -33,6 +39,7 @@ class Word2Vec:
     epochs: int = 5
     min_count: int = 5  # of a word in the text; rarer ones get no vector
     seed: int = 0
+    reads: tuple[str, ...] = ("train",)  # splits
 
 
 def check_asked_vectors(asked: Word2Vec, file: Path) -> None:
@@ -52,11 +59,11 @@ def check_asked_vectors(asked: Word2Vec, file: Path) -> None:
 
 
 def train_vectors(corpus: Corpus, asked: Word2Vec, file: Path, track: Track = untracked) -> int:
-    """Write a vector per word of the corpus's train text; returns how many. Test stays unseen."""
+    """Write a vector per word of the text it reads; returns how many. Test stays unseen."""
     check_asked_vectors(asked, file)
     model = _gensim(asked)
     # Not only the corpus's vocabulary: another corpus may know the words that are rare in this.
-    texts = [list(text) for d in corpus.train for text in (d.tokens, d.query)]
+    texts = texts_of(corpus, asked.reads)
     model.build_vocab(texts)
     if not len(model.wv):
         raise UserError(
@@ -73,14 +80,26 @@ def train_vectors(corpus: Corpus, asked: Word2Vec, file: Path, track: Track = un
     return len(words)
 
 
+def texts_of(corpus: Corpus, splits: Sequence[str]) -> list[list[str]]:
+    """Every text's words, also where items are sentences."""
+    documents = [document for name in splits for document in getattr(corpus, name)]
+    return [
+        list(text)
+        for d in documents
+        for text in (d.tokens if d.words is None else chain.from_iterable(d.words), d.query)
+    ]
+
+
+def is_installed() -> bool:
+    """To be asked before anything long is begun."""
+    return find_spec("gensim") is not None
+
+
 def _gensim(asked: Word2Vec) -> Any:
     try:
         from gensim.models import Word2Vec as Gensim
     except ImportError as missing:
-        raise UserError(
-            "word vectors are trained by gensim, which is not installed: "
-            "pip install 'attn-assay[vectors]'"
-        ) from missing
+        raise UserError(MISSING) from missing
     return Gensim(
         vector_size=asked.dimension,
         window=asked.window,

@@ -69,9 +69,32 @@ class Affine(Protocol):
 
 
 @runtime_checkable
+class AttendsWords(Protocol):
+    """Items are sentences, and below the tested attention there is one over their words."""
+
+    def words_attended(self, batch: Batch) -> list[list[list[float]]]:
+        """Per document and sentence the weights of its words; each list sums to one."""
+        ...
+
+
+@runtime_checkable
 class Deletes(Protocol):
     """Leave-one-out cheaper than one encoder pass per item."""
 
     def logits_without_each(self, batch: Batch) -> Tensor:
         """Logits (B, T, C) of each document without its t-th item; padding is undefined."""
+        ...
+
+
+@runtime_checkable
+class Fades(Protocol):
+    """Leave-one-out that can stop where a deletion's effect on a long text has faded."""
+
+    @property
+    def fades(self) -> bool:
+        """False: nothing fades in this model, and the exact way is as cheap."""
+        ...
+
+    def logits_without_each(self, batch: Batch, *, exactly: bool = True) -> Tensor:
+        """As `Deletes`; unless `exactly`, off by what is too small to matter."""
         ...

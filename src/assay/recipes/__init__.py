@@ -1,13 +1,20 @@
 """How large is the network and how is it trained, for this corpus? As its paper says."""
 
 from assay.corpora.corpus import Corpus
+from assay.corpora.sentences import by_sentence
 from assay.errors import UserError
-from assay.models import ATTENTIONS, ENCODERS, LAYERED, MODELS, ModelConfig
+from assay.models import ATTENTIONS, ENCODERS, HIERARCHICAL, LAYERED, MODELS, ModelConfig
 from assay.recipes.jain_wallace import jain_wallace
 from assay.recipes.recipe import PRESETS, Preset, Recipe, Regime
 from assay.recipes.serrano_smith import serrano_smith
 
-__all__ = ["PRESETS", "Preset", "Recipe", "Regime", "configure", "recipe_for"]
+__all__ = ["PRESETS", "Preset", "Recipe", "Regime", "configure", "corpus_for", "recipe_for"]
+
+
+def corpus_for(encoder: str, corpus: Corpus) -> Corpus:
+    """The corpus with the items that the model reads: sentences for a hierarchical one."""
+    nested = corpus.train[0].words is not None
+    return by_sentence(corpus) if encoder in HIERARCHICAL and not nested else corpus
 
 
 def recipe_for(corpus: Corpus, preset: str, encoder: str = next(iter(ENCODERS))) -> Recipe:
