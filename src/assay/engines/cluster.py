@@ -6,6 +6,7 @@ run directory under the same path, because jobs leave their results there.
 
 import logging
 import os
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 MISSING = "--engine ray needs Ray, which is not installed: pip install 'attn-assay[ray]'"
 STORE_BYTES = 256 * 2**20  # holds the arguments of running jobs; beyond it Ray uses the disk
+KNOCK_SECONDS = 10.0
 # Silent, offline, and without a hand in which graphics cards a job may see: that is the job's.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -70,8 +72,9 @@ def joined_ray(address: str) -> Iterator[None]:
     import ray
 
     try:
+        _knock(address)
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError, ImportError) as error:
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise UserError(
             f"--ray-address {address} cannot be joined ({error}): check that the cluster runs "
             "and has this version of Ray, or leave the option out for a Ray on this machine."
@@ -80,6 +83,13 @@ def joined_ray(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Is anyone there? Ray itself waits for minutes. Addresses without a port are Ray's to read."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host, int(port)), KNOCK_SECONDS).close()
 
 
 class _Rays(Generic[Argument, Result]):
