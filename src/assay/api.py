@@ -14,6 +14,7 @@ from assay.recipes import corpus_for
 from assay.report import write_report
 from assay.results import Results
 from assay.runs import check_probes, results_of, train_for_probes, training_of, vectors_of
+from assay.scores.faded import EXACT_BELOW
 from assay.scores.sampling import SAMPLE
 from assay.settings import Settings, Ways
 from assay.store import write_json
@@ -84,21 +85,24 @@ def audit(
     *,
     probes: Sequence[str] = tuple(PROBES),
     sample: int = SAMPLE,
+    exact_below: int = EXACT_BELOW,
     seeds: int | None = None,
     from_scratch: bool = False,
     track: Track = untracked,
 ) -> Audit:
     """Ask every probe of the model, on the corpus's test split.
 
-    LIME, SHAP and other costly scores are taken on a seeded sample of that many documents.
+    LIME, SHAP and other costly scores are taken on a seeded sample of that many documents;
+    leave-one-out of documents with fewer than `exact_below` items is exact.
     Probes that need a trainer train further models here, one after another: `seeds` sets how
     many differ by seed alone, and `from_scratch` lets no counterfeit go on from another.
     """
     check_probes(probes)
     corpus = corpus_for(model.settings.encoder, corpus)
     settings = replace(
-        model.settings, probes=tuple(probes), sample=sample, seeds=seeds, from_scratch=from_scratch
-    )
+        model.settings, probes=tuple(probes), sample=sample, exact_below=exact_below, seeds=seeds,
+        from_scratch=from_scratch,
+    )  # fmt: skip
     measured = audit_documents(
         model.trained.network,
         corpus.test,
@@ -108,6 +112,7 @@ def audit(
         model_seed=settings.seed,
         device=settings.device,
         sample=sample,
+        exact_below=exact_below,
         odds=odds_read_by(probes, corpus.train, model.trained.vocabulary),
     )
     task = replace(model.task, corpus=replace(corpus, vocabulary=model.trained.vocabulary))

@@ -19,6 +19,7 @@ from assay.models.view import View
 from assay.probes import PROBES, Probe
 from assay.scores import SCORES, AuditView, NotApplicable, Score
 from assay.scores.copies import copies
+from assay.scores.faded import EXACT_BELOW, checked_documents
 from assay.scores.sampling import SAMPLE, Whole
 from assay.text import Vocabulary
 from assay.word_odds import WordOdds, fit_word_odds
@@ -47,11 +48,13 @@ def audit_documents(
     whole: Whole | None = None,
     sample: int = SAMPLE,
     odds: WordOdds | None = None,
+    exact_below: int = EXACT_BELOW,
 ) -> Measured:
     """Every score and probe on these documents, batch by batch, in the order given.
 
     `whole` tells of all documents of the run, where these are only some of them; costly scores
-    are taken on at most `sample` of those. `odds` come from `odds_read_by`.
+    are taken on at most `sample` of those. `odds` come from `odds_read_by`. Leave-one-out of
+    documents with fewer than `exact_below` items is exact.
     """
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
     # Probes without a measure need a trainer; their turn comes when these models are trained.
@@ -61,11 +64,13 @@ def audit_documents(
     sampled = whole.sample(sample, seed)
     samples = {score.name: sampled for score in sought if score.costly}
     words = torch.tensor(vocabulary.encode(whole.words), dtype=torch.long, device=device)
+    checked = checked_documents(whole, exact_below, seed)
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
-        view = AuditView(model, split.batch(cut.tolist()).to(device), seed, words, odds)
+        batch = split.batch(cut.tolist()).to(device)
+        view = AuditView(model, batch, seed, words, odds, exact_below, checked)
         scores = score_all(view, sought, samples, missing)
         columns = dict(scores)
         for probe, measure in wanted.items():

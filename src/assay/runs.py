@@ -133,7 +133,8 @@ def audit_model(settings: Settings, base: BaseModel, folder: Path, ways: Ways) -
     odds = odds_read_by(probes, corpus.train, corpus.vocabulary)
     jobs = [
         AuditJob(base.place, task.job.key, documents, probes, settings.seed,
-                 settings.sample, settings.threads, settings.device, folder.resolve())
+                 settings.sample, settings.threads, settings.device, folder.resolve(),
+                 settings.exact_below)
         for documents in audit_cuts(corpus.test, odds)
     ]  # fmt: skip
     with ways.watching("audit") as watch:

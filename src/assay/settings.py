@@ -10,6 +10,7 @@ from typing import Any
 from assay.corpora.corpus import Corpus
 from assay.engines import Watching, unwatched
 from assay.probes import PROBES
+from assay.scores.faded import EXACT_BELOW
 from assay.scores.sampling import SAMPLE
 from assay.training import Track, untracked
 
@@ -32,11 +33,12 @@ class Settings:
     vectors: str | None = None  # the file's name; its content is part of the training's identity
     seeds: int | None = None  # models that differ by seed, in place of the preset's numbers
     from_scratch: bool = False  # imitation: every lambda from fresh weights, as published
+    exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
 
     def as_record(self) -> dict[str, Any]:
         """What is left at its default and came later is left out: older runs stay the same."""
         record = {**asdict(self), "options": dict(self.options), "probes": list(self.probes)}
-        later = {"seeds": None, "from_scratch": False}
+        later = {"seeds": None, "from_scratch": False, "exact_below": EXACT_BELOW}
         return {key: value for key, value in record.items() if later.get(key, ...) != value}
 
 

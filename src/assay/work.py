@@ -19,6 +19,7 @@ from assay.corpora.corpus import Corpus, Document
 from assay.models import ModelConfig, build_model
 from assay.models.saved import Trained, load_model, save_model
 from assay.recipes import Recipe
+from assay.scores.faded import EXACT_BELOW
 from assay.scores.sampling import Whole
 from assay.store import Job, canonical, finished, publish, write_json, write_parquet
 from assay.training import Track, Training, train, untracked
@@ -100,6 +101,7 @@ class AuditJob:
     threads: int
     device: str
     folder: Path
+    exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
 
     @property
     def job(self) -> Job:
@@ -109,9 +111,10 @@ class AuditJob:
         named = {"model": self.model_key, "documents": digest, "whole": whole,
                  "probes": self.probes, "seed": self.seed, "sample": self.sample,
                  "threads": self.threads, "device": self.device}  # fmt: skip
-        # Named only if there are any: jobs from before there were odds keep their names.
+        # What came later is named only if it was asked for: older jobs keep their names.
         odds = {} if self.part.odds is None else {"odds": self.part.odds.digest}
-        return Job("audit", named | odds)
+        below = {} if self.exact_below == EXACT_BELOW else {"exact_below": self.exact_below}
+        return Job("audit", named | odds | below)
 
 
 def run_audit(task: AuditJob) -> Path:
@@ -124,7 +127,7 @@ def run_audit(task: AuditJob) -> Path:
     measured = audit_documents(
         trained.network, task.part.documents, trained.vocabulary, probes=task.probes,
         seed=task.seed, model_seed=task.seed, device=task.device, whole=task.part.whole,
-        sample=task.sample, odds=task.part.odds,
+        sample=task.sample, odds=task.part.odds, exact_below=task.exact_below,
     )  # fmt: skip
     return publish(task.folder, task.job, lambda place: _write(place, measured))
 

@@ -12,7 +12,9 @@ from assay.description import describe_corpus
 from assay.models import MODELS
 from assay.progress import tracker, watcher
 from assay.report import write_report
+from assay.report.faded import fading_lines
 from assay.runs import run as run_audit
+from assay.scores.faded import EXACT_BELOW
 from assay.scores.sampling import SAMPLE
 from assay.settings import Settings, Ways
 from assay.spoken import claim_lines, corpus_lines, model_line
@@ -41,6 +43,9 @@ def run(
     sample: Annotated[
         int, typer.Option(help="Documents for LIME, SHAP and other costly scores.", **WHOLE)
     ] = SAMPLE,
+    exact_below: Annotated[
+        int, typer.Option(help="Items: leave-one-out of shorter documents is exact.", **WHOLE)
+    ] = EXACT_BELOW,
     vectors: Annotated[
         Path | None,
         typer.Option(help=f"word2vec, GloVe or fastText text; {OWN}: trained on the corpus."),
@@ -98,6 +103,7 @@ def run(
         from_scratch=from_scratch,
         limit=limit,
         sample=sample,
+        exact_below=exact_below,
         preset=preset,
         device=device_named(device),
         vectors=None if vectors is None else vectors.name,
@@ -134,5 +140,7 @@ def _read(corpus: Corpus) -> None:
 def _tell(out: Path, page: Path) -> None:
     say(model_line(read_json(out / "run.json")))
     for line in claim_lines(read_json(out / "verdict.json")):
+        typer.echo(line)
+    for line in fading_lines(read_json(out / "summary.json")):
         typer.echo(line)
     typer.echo(f"Report: {page}")

@@ -79,6 +79,11 @@ class Network(nn.Module):
     def decode(self, states: States, weights: Tensor) -> Tensor:
         return decode(self.head, states.items, weights, states.query, states.allowed)
 
+    @property
+    def fades(self) -> bool:
+        """An encoder with a reach is done with a deletion at once."""
+        return self.text.encoder.reach is None
+
     @torch.no_grad()
     def logits_without_each(self, batch: Batch, *, exactly: bool = True) -> Tensor:
         """Chunks of documents, so that working memory does not depend on the batch."""

@@ -5,12 +5,15 @@ per instance, with its two-sided p. The third side, gradient against leave-one-o
 ceiling: no measure can be asked to agree better with another than those two do. We add the
 floor, attention with its weights shuffled among the document's items, and the same tau for
 every pair of scores the model can give; beside attention also R², which many readers know
-better. A score with a sign counts by its size, as attention has none.
+better. A score with a sign counts by its size, as attention has none. Where leave-one-out of
+long documents stops reading early, some are held against the exact values, and what it is off is
+evidence too.
 """
 
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 
 from assay.evidence import rows
 from assay.measures.chance import document_keys, permutations
@@ -18,11 +21,14 @@ from assay.measures.rank import kendall
 from assay.models.view import View
 from assay.probes.probe import Direction, Outcome, Probe, Quantity, Scores
 from assay.scores import SCORES
+from assay.scores.faded import TAU_BOUND, TVD_BOUND, fading_errors
 
 PAIRS = tuple(combinations(SCORES, 2))
 FLOORS = tuple(("shuffled", other) for other in ("gradient", "leave_one_out"))
 CORE = {"attention", "gradient", "leave_one_out", "shuffled"}  # the paper's three, and the floor
 R2_OF = "attention"
+FADING_ERROR, FADING_TAU_ERROR = "loo_fading_error", "loo_fading_tau_error"
+FADING_BOUNDS = {FADING_ERROR: TVD_BOUND, FADING_TAU_ERROR: TAU_BOUND}
 
 
 def measure(view: View, scores: Scores) -> Outcome:
@@ -42,7 +48,16 @@ def measure(view: View, scores: Scores) -> Outcome:
         frames.append(rows(view.batch.ids, f"p_{one}_{other}", p[row]))
         if one == R2_OF:
             frames.append(rows(view.batch.ids, f"r2_{one}_{other}", squared[row]))
-    return Outcome(frames)
+    return Outcome(frames + _faded(view, scores))
+
+
+def _faded(view: View, scores: Scores) -> list[pl.DataFrame]:
+    """Of the documents that were checked; the others have no such rows."""
+    if "leave_one_out" not in scores:
+        return []
+    found = fading_errors(view, scores["attention"], scores["leave_one_out"])
+    measured = {FADING_ERROR: found.tvd, FADING_TAU_ERROR: found.tau}
+    return [rows(found.ids, name, values) for name, values in measured.items() if found.ids]
 
 
 def r_squared(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -77,6 +92,10 @@ def _quantities() -> tuple[Quantity, ...]:
         if one == R2_OF:
             meaning = f"squared correlation of {pair}"
             declared.append(Quantity(f"r2_{one}_{other}", meaning, ("mean",), "R²", detail=True))
+    meaning = "what leave-one-out is off where it stops reading early, largest over the items"
+    declared.append(Quantity(FADING_ERROR, meaning, ("max",), "TVD", detail=True))
+    meaning = "what its tau with attention is off then"
+    declared.append(Quantity(FADING_TAU_ERROR, meaning, ("max",), "tau", detail=True))
     return tuple(declared)
 
 

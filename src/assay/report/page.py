@@ -17,6 +17,7 @@ from assay.errors import UserError
 from assay.report import bundle, documents, example, words
 from assay.report.adversary import account
 from assay.report.block import Block, block
+from assay.report.faded import fading_check
 from assay.report.figures import data_uri, figures, live, script
 from assay.report.made import made
 from assay.report.matrix import matrix
@@ -67,6 +68,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "sections": list(dict.fromkeys([*OWN_SECTIONS, *by_probe, *pictures])),
         "tables": by_probe,
         "matrix": matrix(run.summary),
+        "faded": fading_check(run.summary),
         "adversary": account(run),
         "example": example.typical(run),
         "probe": words.probe,

@@ -20,6 +20,9 @@ class AuditView(View):
 
     words: Tensor | None = None  # (N,) word indices, to put in the place of others
     odds: WordOdds | None = None  # what single words say of the class, learnt from train
+    # From so many items on leave-one-out may stop where a deletion has faded; None: never.
+    exact_below: int | None = None
+    checked: frozenset[str] = frozenset()  # long documents of which both are computed
 
 
 def any_model(model: Model) -> object:

@@ -1,0 +1,109 @@
+"""Is leave-one-out of long documents near enough, chosen by the document alone, and checked?"""
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from scipy.stats import kendalltau
+
+from assay.models import fading
+from assay.models.view import View
+from assay.probes.agreement import FADING_ERROR, FADING_TAU_ERROR, measure
+from assay.scores import SCORES, AuditView
+from assay.scores.faded import CHECKED, TVD_BOUND, checked_documents, fading_errors
+from assay.scores.leave_one_out import changes, leave_one_out
+from assay.scores.sampling import Whole
+from tests.small_models import batch, network
+
+LENGTHS = [9, 160, 30, 200]
+BELOW = 100
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """A model that is taken to forget much sooner than it does."""
+    monkeypatch.setattr(fading, "TOLERANCE", 0.05)
+
+
+def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):
+    documents = batch(lengths)
+    return AuditView(model or network(), documents, exact_below=below, checked=frozenset(checked))
+
+
+def whole(lengths):
+    return Whole(tuple(f"document {i}" for i in range(len(lengths))), tuple(lengths), ())
+
+
+@pytest.mark.usefixtures("coarse")
+def test_short_documents_are_exact_and_long_ones_faded():
+    view = view_of()
+    found, exact, faded = leave_one_out(view), changes(view), changes(view, exactly=False)
+    for row, expected in enumerate((exact, faded, exact, faded)):
+        torch.testing.assert_close(found[row], expected[row], rtol=0, atol=1e-12)
+    assert (exact - faded).abs().amax(1)[[1, 3]].min() > 1e-9
+
+
+@pytest.mark.usefixtures("coarse")
+def test_company_does_not_matter():
+    together = leave_one_out(view_of())
+    whole_batch = batch(LENGTHS)
+    for row, length in enumerate(LENGTHS):
+        one = whole_batch.rows(slice(row, row + 1))
+        alone = leave_one_out(AuditView(network(), one, exact_below=BELOW))
+        torch.testing.assert_close(alone[0, :length], together[row, :length], rtol=0, atol=1e-12)
+
+
+@pytest.mark.usefixtures("coarse")
+def test_a_plain_view_and_a_higher_switch_are_exact():
+    exact = changes(view_of())
+    assert torch.equal(leave_one_out(View(network(), batch(LENGTHS))), exact)
+    assert torch.equal(leave_one_out(view_of(below=201)), exact)
+    assert torch.equal(leave_one_out(view_of(below=None)), exact)
+
+
+def test_nothing_fades_where_no_state_looks_far():
+    for encoder in ("cnn", "average"):
+        view = view_of(model=network(encoder=encoder), checked=["document 1"])
+        assert torch.equal(leave_one_out(view), changes(view))
+        assert fading_errors(view, view.weights.numpy(), leave_one_out(view).numpy()).ids == ()
+
+
+@pytest.mark.usefixtures("coarse")
+def test_checked_documents_keep_exact_values_and_tell_what_the_others_are_off():
+    view = view_of(checked=["document 1", "document 2"])
+    scores = {"attention": view.weights.numpy(), "leave_one_out": leave_one_out(view).numpy()}
+    exact, faded = changes(view).numpy(), changes(view, exactly=False).numpy()
+    np.testing.assert_allclose(scores["leave_one_out"][1], exact[1], rtol=0, atol=1e-12)
+    frame = pl.concat(measure(view, scores).rows)
+    # `document 2` is short, so there is nothing to check.
+    rows = frame.filter(pl.col("quantity").is_in([FADING_ERROR, FADING_TAU_ERROR]))
+    assert rows["instance"].to_list() == ["document 1"] * 2
+    error, tau = rows["value"]
+    assert error == pytest.approx(np.abs(exact[1] - faded[1]).max(), rel=1e-6)
+    assert error > TVD_BOUND
+    attention = scores["attention"][1, :160]
+    taus = [kendalltau(attention, values[1, :160]).statistic for values in (exact, faded)]
+    assert tau == pytest.approx(abs(taus[0] - taus[1]), abs=1e-12)
+
+
+def test_unchecked_runs_have_no_such_rows():
+    view = view_of()
+    scores = {name: SCORES[name].compute(view).numpy() for name in ("attention", "leave_one_out")}
+    names = {frame["quantity"][0] for frame in measure(view, scores).rows}
+    assert not names & {FADING_ERROR, FADING_TAU_ERROR}
+
+
+def test_the_sample_is_of_long_documents_and_does_not_depend_on_their_order():
+    lengths = [500 if i % 2 else 50 for i in range(40)]
+    chosen = checked_documents(whole(lengths), 400, seed=3)
+    assert len(chosen) == CHECKED
+    assert all(lengths[int(name.split()[1])] == 500 for name in chosen)
+    turned = Whole(*(part[::-1] for part in (whole(lengths).ids, tuple(lengths))), ())
+    assert checked_documents(turned, 400, seed=3) == chosen
+    assert checked_documents(whole(lengths), 400, seed=4) != chosen
+    assert checked_documents(whole([50, 60]), 400, seed=3) == frozenset()
+
+
+def test_the_sample_is_never_too_dear_and_never_empty():
+    assert len(checked_documents(whole([2_000] * 9), 400, seed=0)) == 2
+    assert checked_documents(whole([9_000, 5_000, 7_000]), 400, seed=0) == {"document 1"}
