@@ -14,6 +14,7 @@ from assay.corpora import (
     diabetes,
     imdb,
     imdb10,
+    imdb_ratings,
     motif,
     news20,
     pronoun,
@@ -64,6 +65,7 @@ _ALL: tuple[Source, ...] = (
     amazon.SOURCE,
     yahoo.SOURCE,
     imdb10.SOURCE,
+    imdb_ratings.SOURCE,
     table.SOURCE,
 )
 

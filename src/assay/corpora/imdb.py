@@ -15,7 +15,7 @@ from assay.corpora.source import Raw, Request, Source
 from assay.text import plain_words
 
 _REVIEW = re.compile(r"(?:^|.*/)(train|test)/(pos|neg)/([^/]+)\.txt$")
-_BREAK = re.compile(r"<br\s*/?>")
+BREAK = re.compile(r"<br\s*/?>")
 LABELS = {"neg": "negative", "pos": "positive"}
 ARCHIVES = ("aclImdb_v1.tar", "aclImdb_labelled.tar", "aclImdb.tar")
 FOLDERS = ("", "aclImdb", "imdb", "imdb/aclImdb")
@@ -48,7 +48,7 @@ def _original(path: Path) -> Iterator[Raw]:
 
 
 def _clean(text: str) -> tuple[str, ...]:
-    return plain_words(_BREAK.sub(" ", text))
+    return plain_words(BREAK.sub(" ", text))
 
 
 SOURCE = Source(

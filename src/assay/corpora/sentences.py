@@ -9,7 +9,7 @@ pieces of equal length instead. Which of the two it was, and what came of it, is
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain
+from itertools import accumulate
 
 from assay.corpora.corpus import Corpus, Document
 from assay.errors import UserError
@@ -101,7 +101,8 @@ def _ends(tokens: Sequence[str]) -> Iterator[int]:
     """Where a sentence could stop: behind its final marks and what closes with them."""
     opened: set[str] = set()
     ending = False
-    for place, (token, following) in enumerate(zip(tokens, chain(tokens[1:], [""]), strict=True)):
+    for place, token in enumerate(tokens):
+        following = tokens[place + 1] if place + 1 < len(tokens) else ""
         if token in QUOTES:
             opened ^= {token}
         ending = ending or (token in FINAL and not _stands_inside(tokens, place))

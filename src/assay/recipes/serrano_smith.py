@@ -46,7 +46,10 @@ _LINES = {
     "amazon": Line(0.6, 0.2, 0.4, 0.4, 2e-4, 60, by_value=True),
     "yelp": Line(0.7, 0.1, 0.7, 0.7, 1e-4, 60, by_value=True),
 }
-_SIZES = tuple((name, EMBEDDING if name.endswith("none") else STATE) for name in LAYERED)
+# Others too: a probe may ask for one of them beside a model of these.
+_SIZES = Recipe.sizes + tuple(
+    (name, EMBEDDING if name.endswith("none") else STATE) for name in LAYERED
+)
 
 
 def serrano_smith(corpus: Corpus, preset: str, encoder: str) -> Recipe:

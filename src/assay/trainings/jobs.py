@@ -24,6 +24,7 @@ from assay.training import (
     dev_metric,
     fit,
     keep_best,
+    learn,
     task_loss,
     untracked,
 )
@@ -154,8 +155,8 @@ def _fit(task: LessonJob, network: Network, splits: Mapping[str, EncodedSplit]) 
         return keep_best(network, losses, "training loss", lambda value: -value, lesson.patience)
     if isinstance(lesson.aim, Deceive):
         return keep_best(network, losses, "dev loss", lambda _: -_mean_loss(network, dev, loss))
-    metric, measure = dev_metric(corpus)
-    return keep_best(network, losses, metric, lambda _: measure(network, dev))
+    return learn(network, taught, dev, recipe, loss, dev_metric(corpus), lesson.order_seed,
+                 untracked)  # fmt: skip
 
 
 def _loss(task: LessonJob) -> Loss:
