@@ -3,7 +3,16 @@
 One file per kind of row, and here one line to name it.
 """
 
-from assay.bench import adversary, battery, kendall, leave_one_out, length, permutation, training
+from assay.bench import (
+    adversary,
+    battery,
+    erasure,
+    kendall,
+    leave_one_out,
+    length,
+    permutation,
+    training,
+)
 from assay.bench.row import Bench, Row, run_bench
 from assay.training import Track, untracked
 
@@ -17,6 +26,8 @@ BENCHES: tuple[Bench, ...] = (
     kendall.LONG_LISTS,
     adversary.REVIEWS,
     battery.REVIEWS,
+    erasure.ORDERS,
+    erasure.ENCODER,
     *length.BENCHES,
     leave_one_out.IMDB,
     permutation.IMDB,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
 from assay.exact.frontier import Flags, Floats, Indices
@@ -84,45 +85,55 @@ class AffineErasure:
         return self._logits(left, before(self.weights) + after(self.weights))
 
     def without_first(self, order: Indices) -> Floats:
-        """Logits (B, T, C): at j those with the first j + 1 items of the order (B, T) erased."""
+        """Logits (O * B, T, C): at j those with the first j + 1 items of an order erased.
+
+        `order` (O * B, T) holds one or more orders of the same documents, one below the other.
+        """
         return self._logits(after(_taken(self.votes, order)), after(_taken(self.weights, order)))
 
     def with_first(self, order: Indices) -> Floats:
-        """Logits (B, T, C): at j those with only the first j + 1 items of the order left."""
-        kept = np.cumsum(_taken(self.votes, order), axis=1)
-        return self._logits(kept, np.cumsum(_taken(self.weights, order), axis=1))
+        """Logits (O * B, T, C): at j those with only the first j + 1 items of an order left."""
+        kept = running(_taken(self.votes, order))
+        return self._logits(kept, running(_taken(self.weights, order)))
 
     def _logits(self, votes: Floats, mass: Floats) -> Floats:
-        """Votes over mass; the bias where no mass is left."""
-        some = (mass > 0)[..., None]
+        """Votes over mass, in place; the bias where no mass is left."""
+        nothing = mass <= 0
+        mass[nothing] = 1.0
         # A positive divisor cannot change which class is ahead, nor part those that are equal.
-        divided: Floats = votes / np.where(some, mass[..., None], 1.0)
-        return divided if some.all() else np.where(some, divided, self.bias)
+        votes /= mass[..., None]
+        if nothing.any():
+            votes[nothing] = self.bias
+        return votes
+
+
+def running(values: Floats) -> Floats:
+    """Axis 1 summed up from left to right; by torch, which is several times quicker at it."""
+    sums: Floats = torch.from_numpy(values).cumsum(1).numpy()
+    return sums
 
 
 def total(values: Floats) -> Floats:
-    """Axis 1 summed from left to right: zeros from padding cannot change its last bit."""
-    whole: Floats = np.cumsum(values, axis=1)[:, -1]
-    return whole
+    """The whole of axis 1, in that order: zeros from padding cannot change its last bit."""
+    return running(values)[:, -1]
 
 
 def before(values: Floats) -> Floats:
     """Along axis 1 the sum of all that stands before each place, from the left."""
     sums = np.zeros_like(values)
-    np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
+    sums[:, 1:] = running(values[:, :-1])
     return sums
 
 
 def after(values: Floats) -> Floats:
     """Along axis 1 the sum of all that stands after each place, from the right."""
-    sums = np.zeros_like(values)
-    np.cumsum(values[:, :0:-1], axis=1, out=sums[:, -2::-1])
-    return sums
+    return before(np.ascontiguousarray(values[:, ::-1]))[:, ::-1]
 
 
 def _taken(table: Floats, order: Indices) -> Floats:
-    """Rows of (B, T, ...) in each document's order: one flat gather, as the axes allow."""
-    documents, places = order.shape
-    flat = order + np.arange(documents)[:, None] * places
-    taken: Floats = table.reshape(documents * places, *table.shape[2:])[flat]
+    """The items of (B, T, ...) in each document's order: one flat gather."""
+    documents, places = table.shape[:2]
+    flat = order + (np.arange(len(order)) % documents * places)[:, None]
+    rows = table.reshape(documents * places, *table.shape[2:])
+    taken: Floats = np.take(rows, flat, axis=0)
     return taken

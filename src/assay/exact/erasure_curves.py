@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.exact.erasure_flips import FEWEST, Erasure, decided, item_counts
+from assay.exact.erasure_flips import FEWEST, Erasure, decided, item_counts, several
 from assay.exact.frontier import Floats, Indices
 
 PERCENTS = (1, 5, 10, 20, 50)  # of a document's items, rounded up
@@ -18,7 +18,7 @@ PERCENTS = (1, 5, 10, 20, 50)  # of a document's items, rounded up
 
 @dataclass(frozen=True)
 class Curves:
-    """Per document (B,), of the probability of the class that was decided for."""
+    """Per document, or per order and document, of the decided class's probability."""
 
     comprehensiveness: Floats
     sufficiency: Floats
@@ -27,9 +27,11 @@ class Curves:
 
 
 def curves(erasure: Erasure, removed: Floats, kept: Floats) -> Curves:
-    """From the logits (B, T, C) with the first items erased, and with only them left."""
-    c, n = decided(erasure.intact), item_counts(erasure)
-    whole, nothing = (chance(logits, c) for logits in (erasure.intact, erasure.empty))
+    """From the logits (O * B, T, C) with the first items erased, and with only them left."""
+    c, n = (several(part, removed) for part in (decided(erasure.intact), item_counts(erasure)))
+    whole, nothing = (
+        chance(several(logits, removed), c) for logits in (erasure.intact, erasure.empty)
+    )
     out, back = (chance(logits, c[:, None]) for logits in (removed, kept))
     values = (
         whole - at_percents(out, n),

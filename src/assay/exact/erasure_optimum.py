@@ -29,42 +29,40 @@ class SmallestSets(Flips):
 def smallest_flipping_sets(erasure: AffineErasure) -> SmallestSets:
     """Over all subsets of each document's items."""
     n, c = item_counts(erasure), decided(erasure.intact)
-    orders = _largest_lead_first(erasure, c)
-    counts = np.minimum(_class_counts(erasure, orders, c, n), _whole(erasure, c, n)[:, None])
-    rank = np.argsort(orders, axis=1)
-    # Where everything must go, every class's set is everything.
-    members = (rank < np.where(counts == NEVER, 0, counts)[:, None]) & erasure.present[..., None]
-    mass = (erasure.weights[..., None] * members).sum(1)
+    # Items from light to heavy, so that a stable sort takes the lighter of equals first.
+    light = removal_order(-erasure.weights, erasure.present)
+    lead = np.take_along_axis(_leads(erasure, c), light[:, None], axis=2)
+    there = np.take_along_axis(erasure.present, light, axis=1)[:, None]
+    order = np.argsort(np.where(there, -lead, np.inf), axis=2, kind="stable")
+    counts = _class_counts(np.take_along_axis(lead, order, axis=2), c, n)
+    counts = np.minimum(counts, _whole(erasure, c, n)[:, None])
+    weights = np.take_along_axis(erasure.weights, light, axis=1)[:, None]
+    mass = np.cumsum(np.take_along_axis(weights, order, axis=2), axis=2)
+    mass = np.take_along_axis(mass, np.minimum(counts, n[:, None])[..., None] - 1, axis=2)[..., 0]
     best = np.lexsort((mass, counts), axis=1)[:, :1]
-    count, least = (np.take_along_axis(table, best, axis=1)[:, 0] for table in (counts, mass))
-    chosen = np.take_along_axis(members, best[:, None], axis=2)[..., 0]
-    return _reported(erasure, count, least, chosen)
-
-
-def _largest_lead_first(erasure: AffineErasure, c: Indices) -> Indices:
-    """(B, T, C): per rival class the items by what they add to the lead of c."""
-    light = removal_order(-erasure.weights, erasure.present)[..., None]
-    lead = np.where(erasure.present[..., None], _leads(erasure, c), -np.inf)
-    by_weight = np.take_along_axis(lead, light, axis=1)
-    stable = np.argsort(-by_weight, axis=1, kind="stable")
-    return np.take_along_axis(np.broadcast_to(light, stable.shape), stable, axis=1)
+    count = np.take_along_axis(counts, best, axis=1)[:, 0]
+    least = np.take_along_axis(mass, best, axis=1)[:, 0]
+    chosen = np.take_along_axis(order, best[..., None], axis=1)[:, 0]
+    return _reported(erasure, count, least, np.take_along_axis(light, chosen, axis=1))
 
 
 def _leads(erasure: AffineErasure, c: Indices) -> Floats:
-    own = np.take_along_axis(erasure.votes, c[:, None, None], axis=2)
-    ahead: Floats = own - erasure.votes
+    """(B, C, T): what each item adds to the lead of c over each class."""
+    votes = np.ascontiguousarray(erasure.votes.transpose(0, 2, 1))
+    ahead: Floats = np.take_along_axis(votes, c[:, None, None], axis=1) - votes
     return ahead
 
 
-def _class_counts(erasure: AffineErasure, orders: Indices, c: Indices, n: Indices) -> Indices:
-    """(B, C): how many items must go until the class overtakes c, with some left."""
-    rest = after(np.take_along_axis(_leads(erasure, c), orders, axis=1))
-    classes = np.arange(orders.shape[2])
-    wins_ties = (classes < c[:, None])[:, None]
+def _class_counts(lead: Floats, c: Indices, n: Indices) -> Indices:
+    """(B, C): how many items, in the order of `lead`, must go until the class overtakes c."""
+    rest = after(lead.reshape(-1, lead.shape[2])).reshape(lead.shape)
+    classes = np.arange(lead.shape[1])
+    wins_ties = (classes < c[:, None])[..., None]
     overtaken = (rest < 0) | ((rest == 0) & wins_ties)
-    some_left = np.arange(1, orders.shape[1] + 1) < n[:, None]
-    overtaken &= some_left[..., None] & (classes != c[:, None])[:, None]
-    return np.where(overtaken.any(1), overtaken.argmax(1) + 1, NEVER)
+    # With some left: an empty rest is not decided by sums.
+    overtaken &= (np.arange(1, lead.shape[2] + 1) < n[:, None])[:, None]
+    overtaken &= (classes != c[:, None])[..., None]
+    return np.where(overtaken.any(2), overtaken.argmax(2) + 1, NEVER)
 
 
 def _whole(erasure: AffineErasure, c: Indices, n: Indices) -> Indices:
@@ -72,12 +70,16 @@ def _whole(erasure: AffineErasure, c: Indices, n: Indices) -> Indices:
     return np.where(decided(erasure.empty) != c, n, NEVER)
 
 
-def _reported(erasure: AffineErasure, count: Indices, mass: Floats, members: Flags) -> SmallestSets:
-    several, ever = item_counts(erasure) >= FEWEST, count != NEVER
+def _reported(erasure: AffineErasure, count: Indices, mass: Floats, order: Indices) -> SmallestSets:
+    """`order` (B, T) begins with the items of the set."""
+    asked, ever = item_counts(erasure) >= FEWEST, count != NEVER
     share = mass / np.maximum(total(erasure.weights), np.finfo(np.float64).tiny)
+    members = np.zeros_like(erasure.present)
+    gone = np.arange(order.shape[1]) < np.where(ever & asked, count, 0)[:, None]
+    np.put_along_axis(members, order, gone, axis=1)
     return SmallestSets(
-        np.where(ever & several, count.astype(np.float64), np.nan),
-        np.where(ever & several, share, np.nan),
-        np.where(several, (~ever).astype(np.float64), np.nan),
-        members & several[:, None],
+        np.where(ever & asked, count.astype(np.float64), np.nan),
+        np.where(ever & asked, share, np.nan),
+        np.where(asked, (~ever).astype(np.float64), np.nan),
+        members,
     )

@@ -84,12 +84,20 @@ class DecodedErasure:
         return self._decoded(len(places), lambda steps: (places != steps[:, None])[None])
 
     def without_first(self, order: Indices) -> Floats:
-        rank = np.argsort(order, axis=1)[:, None]
-        return self._decoded(order.shape[1], lambda steps: rank > steps[:, None])
+        return self._ranked(order, lambda rank, steps: rank > steps)
 
     def with_first(self, order: Indices) -> Floats:
-        rank = np.argsort(order, axis=1)[:, None]
-        return self._decoded(order.shape[1], lambda steps: rank <= steps[:, None])
+        return self._ranked(order, lambda rank, steps: rank <= steps)
+
+    def _ranked(self, order: Indices, left: Callable[[Indices, Indices], Flags]) -> Floats:
+        """One order of all documents after the other."""
+        ranks = np.argsort(order, axis=1).reshape(-1, len(self.weights), 1, order.shape[1])
+        return np.concatenate(
+            [
+                self._decoded(order.shape[1], lambda steps, rank=rank: left(rank, steps[:, None]))  # type: ignore[misc]
+                for rank in ranks
+            ]
+        )
 
     def _decoded(self, steps: int, rests: Rests) -> Floats:
         """Logits (B, steps, C), as many steps at once as the byte budget allows."""
