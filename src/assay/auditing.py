@@ -14,7 +14,7 @@ import torch
 from assay.batches import EncodedSplit, evaluation_batches
 from assay.corpora.corpus import Document
 from assay.evidence import empty, sign
-from assay.models.protocol import Model
+from assay.models.protocol import AttendsWords, Model
 from assay.models.view import View
 from assay.probes import PROBES, Probe
 from assay.scores import SCORES, AuditView, NotApplicable, Score
@@ -56,21 +56,21 @@ def audit_documents(
     are taken on at most `sample` of those. `odds` come from `odds_read_by`. Leave-one-out of
     documents with fewer than `exact_below` items is exact.
     """
-    split = EncodedSplit.encode(documents, vocabulary, len(model.classes))
+    whole = whole or Whole.of(documents)
+    split = EncodedSplit.encode(documents, vocabulary, len(model.classes), whole.words)
     # Probes without a measure need a trainer; their turn comes when these models are trained.
     wanted = {name: ask for name in probes if (ask := PROBES[name].measure) is not None}
     sought = scores_for([PROBES[name] for name in wanted])
-    whole = whole or Whole.of(documents)
     sampled = whole.sample(sample, seed)
     samples = {score.name: sampled for score in sought if score.costly}
-    words = torch.tensor(vocabulary.encode(whole.words), dtype=torch.long, device=device)
+    pool = None if split.pool is None else split.pool.to(device)
     checked = checked_documents(whole, exact_below, seed)
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
         batch = split.batch(cut.tolist()).to(device)
-        view = AuditView(model, batch, seed, words, odds, exact_below, checked)
+        view = AuditView(model, batch, seed, pool, odds, exact_below, checked)
         scores = score_all(view, sought, samples, missing)
         columns = dict(scores)
         for probe, measure in wanted.items():
@@ -159,6 +159,8 @@ def describe(
     if any(d.rationale is not None for d in documents):
         rationale = [None if d.rationale is None else list(d.rationale) for d in documents]
         frame = frame.with_columns(pl.Series("rationale", rationale, dtype=pl.List(pl.Boolean)))
+    if isinstance(view.model, AttendsWords):
+        frame = frame.with_columns(*_words(view.model, view, documents))
     return frame if view.affine is None else frame.with_columns(*_affine(view, lengths))
 
 
@@ -173,6 +175,16 @@ def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFra
         keys = ["kind", "place"]
     joined = frame.join(place, on=column, how="left", maintain_order="left")
     return joined.sort(keys, maintain_order=True).drop(keys)
+
+
+def _words(model: AttendsWords, view: View, documents: Sequence[Document]) -> list[pl.Series]:
+    """What each sentence consists of, and what attention inside it says."""
+    words = [[list(sentence) for sentence in d.words or ()] for d in documents]
+    weights = model.words_attended(view.batch)
+    return [
+        pl.Series("words", words, dtype=pl.List(pl.List(pl.String))),
+        pl.Series("word_attention", weights, dtype=pl.List(pl.List(pl.Float64))),
+    ]
 
 
 def _affine(view: View, lengths: list[int]) -> list[pl.Series]:

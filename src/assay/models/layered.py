@@ -57,16 +57,15 @@ class Level(nn.Module):
 
 
 class Layered(Classifier):
-    """A classifier whose words start with vectors of length one; dropout acts on its logits."""
+    """A classifier without markers around its text; dropout acts on its logits."""
 
     def __init__(self, config: ModelConfig, level: Level) -> None:
         super().__init__(config, level, tested_attention(config))
         self.embedding = nn.Embedding(config.words, config.embedding, padding_idx=PAD)
-        self.start_from(self.embedding.weight.data)
         self.on_logits = Dropout(ON_LOGITS)
 
     def start_from(self, vectors: Tensor) -> None:
-        """Only their directions count; a word without a vector stays at zero."""
+        """Vectors of length one; a word without a vector stays at zero."""
         self.embedding.weight.data.copy_(F.normalize(vectors, dim=1))
         self.embedding.weight.data[PAD] = 0
 
