@@ -62,7 +62,7 @@ def test_a_probe_s_page_repeats_its_declaration(probe):
         r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+?) \| (.+?) \|$", page.read_text(), re.M
     )
     assert rows == [
-        (q.name, q.meaning, q.unit or "-", q.direction, ", ".join(q.statistics))
+        (q.name, q.meaning, q.unit or "-", q.direction, ", ".join(q.statistics) or "-")
         for q in probe.quantities
         if not q.detail
     ]
