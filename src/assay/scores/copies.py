@@ -1,6 +1,7 @@
 """How many changed copies of a document are encoded in one pass, and how are they made?"""
 
 from dataclasses import fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ def rows_per_pass(view: View, length: int, *, gradient: bool = False) -> int:
 
 def copies(batch: Batch, rows: Tensor) -> Batch:
     """A batch of these rows, each as often as it is named."""
-    taken = {name: value[rows] for name, value in _tensors(batch)}
+    taken: dict[str, Any] = {name: value[rows] for name, value in _tensors(batch)}
     return replace(batch, ids=tuple(batch.ids[row] for row in rows.tolist()), **taken)
 
 
