@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from assay.errors import UserError
-from assay.report import bundle, documents, example, words
+from assay.report import bundle, documents, erasure, example, words
 from assay.report.adversary import account
 from assay.report.block import Block, block
 from assay.report.faded import fading_check
@@ -70,6 +70,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "matrix": matrix(run.summary),
         "faded": fading_check(run.summary),
         "adversary": account(run),
+        "erasure": erasure.account(run),
         "example": example.typical(run),
         "probe": words.probe,
         "pictures": pictures,

@@ -4,6 +4,8 @@ Their figure 5 compares two encoders and is no single run's to draw.
 """
 
 from assay.report.figures.drawn import data_uri, for_paper, live, script
+from assay.report.figures.erase_one import delta_js_points, negative_histogram
+from assay.report.figures.erase_order import excess_bars, order_boxes
 from assay.report.figures.frontier import frontier_figure
 from assay.report.figures.heat_pair import heat_pair
 from assay.report.figures.histograms import difference_figures, jsd_histogram, tau_figures
@@ -14,6 +16,7 @@ from assay.report.record import RunRecord
 KINDS = (
     tau_figures, difference_figures, permutation_violins, frontier_figure, jsd_histogram,
     jsd_violins,
+    delta_js_points, negative_histogram, order_boxes, excess_bars,
 )  # fmt: skip
 
 __all__ = ["Figure", "data_uri", "figures", "for_paper", "live", "paper_figures", "script"]
