@@ -1,4 +1,4 @@
-"""Which browser opens the report, and what does it see there?"""
+"""Which browser opens the report, and which reports does it open?"""
 
 import importlib
 import shutil
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from plain_run import write_plain_run
 from playwright.sync_api import Browser, sync_playwright
 
 FLAGS = [
@@ -39,3 +40,19 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
     synthetic_run = importlib.import_module("synthetic_run")
     return write_report(synthetic_run.write_run(tmp_path_factory.mktemp("run"), query=True))
+
+
+@pytest.fixture(scope="session")
+def two_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """200 documents of 60 items, one of 2,000; one logit."""
+    from assay.report import write_report
+
+    return write_report(write_plain_run(tmp_path_factory.mktemp("two"), longest=2000))
+
+
+@pytest.fixture(scope="session")
+def three_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from assay.report import write_report
+
+    folder = write_plain_run(tmp_path_factory.mktemp("three"), documents=12, items=9, logits=3)
+    return write_report(folder)

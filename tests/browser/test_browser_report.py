@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator
+from visits import DESK, PHONE, Visit
 
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1440, "height": 900}
-FIGURES = 3 + 2 + 3 + 1 + 1 + 3  # taus, differences, shuffles, frontier, histogram, violins
+FIGURES = 3 + 2 + 3 + 1 + 1 + 1 + 3 + 1  # taus, differences, shuffles, points, frontier, ...
+BREAKOUT = '"><img src=x onerror=window.hacked=1>'
 READABLE = 4.5  # contrast of normal text that WCAG AA asks for
 # Colours are drawn on a canvas because the browser reports mixed ones in several notations.
 CONTRAST = """word => {
@@ -35,6 +35,16 @@ OPEN_POINT = """chart => {
   }
 }"""
 
+# The middle of a point that lies open to the pointer, and the document it stands for.
+CHOSEN = """chart => {
+  chart.scrollIntoView({block: 'center', behavior: 'instant'});
+  for (const mark of chart.querySelectorAll('.mark-symbol path')) {
+    const box = mark.getBoundingClientRect();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    if (document.elementFromPoint(x, y) === mark) return [x, y, mark.__data__.datum.place];
+  }
+}"""
+
 # Every opaque colour of an image.
 COLOURS = """async source => {
   const image = Object.assign(new Image(), {src: source});
@@ -49,23 +59,10 @@ COLOURS = """async source => {
 }"""
 
 
-class Visit:
-    """A page with everything it said and asked for."""
-
-    def __init__(self, browser: Browser, report: Path, size: dict[str, int], scheme: str) -> None:
-        self.page: Page = browser.new_page(viewport=size, color_scheme=scheme)
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(report.as_uri())
-        self.page.wait_for_selector(".chart img", state="detached")  # all figures are live
-
-
 @pytest.fixture(scope="module", params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def visit(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     made = Visit(browser, report, *request.param)
+    made.draw_all_figures()
     yield made
     made.page.close()
 
@@ -77,12 +74,24 @@ def test_opens_without_a_word_and_asks_for_nothing(visit: Visit, report: Path) -
     assert "May this model" in visit.page.inner_text("h1")
 
 
+def open_hostile(visit: Visit) -> Locator:
+    """The words of the document whose every word tries to be more than a word."""
+    visit.page.fill("#search", "window.hacked=1>")
+    visit.page.locator("#list button").first.click()
+    visit.page.fill("#search", "")
+    return visit.page.locator("#pair .heat.attention bdi")
+
+
 def test_hostile_text_is_shown_and_never_runs(visit: Visit) -> None:
-    words = visit.page.locator("article .heat.attention").first.inner_text()
-    assert "<script>window.hacked = 1</script>" in words
-    assert '"><img src=x onerror=window.hacked=1>' in words
+    words = open_hostile(visit).all_inner_texts()
+    assert words[:2] == ["<script>window.hacked = 1</script>", BREAKOUT]
+    assert words[3] == "👩🏽\u200d🚀"
+    assert words[4].endswith("www… [99,800 more characters]")
+    assert words[5:8] == ["{{ 7 * 7 }}", "&amp;", "</style>"]
+    assert visit.page.locator("#reader-title").inner_text().startswith(f"document {BREAKOUT}: ")
+    assert "who is <script>window.hacked = 1</script> ?" in visit.page.inner_text("#reader-query")
     assert visit.page.evaluate("window.hacked") is None
-    assert visit.page.locator(".heat img, .heat script, .chart b").count() == 0
+    assert visit.page.locator("#view img, #view script, .chart b").count() == 0
     ours = "script[type='module'], script[type='application/json']"
     assert visit.page.locator("script").count() == visit.page.locator(ours).count()
 
@@ -107,22 +116,9 @@ def test_nothing_sticks_out_sideways(visit: Visit) -> None:
     assert wide <= room
 
 
-def test_both_heat_maps_hold_the_same_words(visit: Visit) -> None:
-    articles = visit.page.locator("article")
-    assert articles.count() == 20
-    for number in range(articles.count()):
-        maps = articles.nth(number).locator(".heat")
-        assert maps.count() == 3
-        attention, *others = (
-            maps.nth(place).locator("bdi").all_inner_texts() for place in range(3)
-        )
-        assert others == [attention, attention]
-        assert len(attention) >= 6
-
-
 def test_words_stay_readable_at_full_weight(visit: Visit) -> None:
     for hue in ("attention", "rival"):
-        darkest = visit.page.locator(f".heat.{hue} .h10").first
+        darkest = visit.page.locator(f"#pair .heat.{hue} [style*='--share: 100']").first
         assert darkest.evaluate(CONTRAST) >= READABLE
 
 
@@ -188,10 +184,58 @@ def test_pictures_are_inked_for_light_and_for_dark(
 
 
 def test_direction_marks_do_not_reorder_the_words_after_them(visit: Visit) -> None:
-    hostile = visit.page.locator("article .heat.attention").first
-    assert "[U+202E]gnp.exe[U+2066]" in hostile.inner_text()
-    starts = hostile.locator("bdi").evaluate_all(
+    hostile = open_hostile(visit)
+    assert hostile.nth(2).inner_text() == "[U+202E]gnp.exe[U+2066]"
+    starts = hostile.evaluate_all(
         "words => words.map(word => word.getClientRects()[0]).map(box => [box.top, box.left])"
     )
     assert len(starts) > 20
     assert starts == sorted(starts)
+
+
+def test_without_script_the_worst_documents_are_shown(browser: Browser, report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    articles = page.locator("article")
+    assert articles.count() == 5
+    for number in range(articles.count()):
+        maps = articles.nth(number).locator(".heat")
+        assert maps.count() == 3
+        attention, *others = (
+            maps.nth(place).locator("bdi").all_inner_texts() for place in range(3)
+        )
+        assert others == [attention, attention]
+    assert page.locator("#view").is_hidden()
+    context.close()
+
+
+def test_choosing_a_point_opens_its_document(visit: Visit) -> None:
+    chart = visit.page.locator(".chart", has=visit.page.locator(".mark-symbol")).last
+    x, y, place = chart.evaluate(CHOSEN)
+    visit.page.mouse.click(x, y)
+    name = visit.page.evaluate(
+        """place => JSON.parse(document.getElementById('documents-data').textContent)
+           .documents.find(one => one.place === place).name""",
+        place,
+    )
+    assert visit.page.locator("#reader-title").inner_text().startswith(f"document {name}: ")
+    assert visit.page.locator("#reader").bounding_box()["y"] < visit.page.viewport_size["height"]
+
+
+def test_figures_wait_until_they_come_near(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report)
+    visit.page.wait_for_timeout(100)
+    assert visit.page.locator(".chart img").count() > 0
+    visit.page.close()
+
+
+def test_paper_shows_all_and_hides_what_needs_a_hand(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report)
+    visit.page.emulate_media(media="print")
+    visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.locator("details:not([open])").count() == 0
+    assert visit.page.locator("#list").is_hidden()
+    assert visit.page.locator("#reader .controls").first.is_hidden()
+    assert visit.page.locator("#pair .heat").first.is_visible()
+    visit.page.close()

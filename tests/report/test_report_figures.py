@@ -51,9 +51,11 @@ def test_every_figure_of_a_run_has_a_name_words_and_few_points(
         *TAU_PAIRS,
         *DIFFERENCES,
         *(f"permutation_violins_{number}" for number in classes),
+        "permutation_points",
         "adversary_frontier",
         "adversary_histogram",
         *(f"adversary_violins_{number}" for number in classes),
+        "adversary_points",
         "adversary_heat_pair",
     ]
     assert [figure.name for figure in figures(record)] == list(drawn)[:-1]

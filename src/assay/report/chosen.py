@@ -24,8 +24,8 @@ SORTS = {  # column: what the list calls it
 
 
 def sortable(record: RunRecord) -> pl.DataFrame:
-    """The documents with every key of `SORTS`; null where it was not measured."""
-    return described(record).with_columns(
+    """The documents, by their place, with every key of `SORTS`; null if not measured."""
+    return described(record).with_row_index("place").with_columns(
         shuffled=record.measured("permutation", "median_tvd")["value"],
         confidence=pl.col("probabilities").list.max(),
         length=pl.col("tokens").list.len(),
@@ -44,8 +44,7 @@ def order(record: RunRecord) -> list[int]:
 
 def _extremes(table: pl.DataFrame) -> Iterator[int]:
     """The lowest and the highest by each key, then the second lowest and highest, and so on."""
-    rows = table.with_row_index("row")
-    ranked = [rows.drop_nulls(key).sort(key, "id")["row"].to_list() for key in SORTS]
+    ranked = [table.drop_nulls(key).sort(key, "id")["place"].to_list() for key in SORTS]
     ends = [side for places in ranked for side in (places, places[::-1])]
     for turn in zip_longest(*ends):
         yield from (place for place in turn if place is not None)

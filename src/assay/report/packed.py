@@ -42,7 +42,7 @@ def packed(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence
     weights = {name: _exact(row[name], kind) for name in WEIGHTS if row.get(name) is not None}
     scores = {name: _share(row[name]) for name in heading["scores"] if row.get(name) is not None}
     content = {
-        "id": row["id"],
+        "place": row["place"],  # figures name documents by it
         "name": shown(row["id"]),
         "tokens": [shown(token) for token in row["tokens"]],
         "label": classes.index(row["label"]),

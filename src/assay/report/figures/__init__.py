@@ -9,13 +9,14 @@ from assay.report.figures.erase_order import excess_bars, order_boxes
 from assay.report.figures.frontier import frontier_figure
 from assay.report.figures.heat_pair import heat_pair
 from assay.report.figures.histograms import difference_figures, jsd_histogram, tau_figures
+from assay.report.figures.scatter import adversary_points, permutation_points
 from assay.report.figures.style import Figure
 from assay.report.figures.violins import jsd_violins, permutation_violins
 from assay.report.record import RunRecord
 
 KINDS = (
-    tau_figures, difference_figures, permutation_violins, frontier_figure, jsd_histogram,
-    jsd_violins,
+    tau_figures, difference_figures, permutation_violins, permutation_points, frontier_figure,
+    jsd_histogram, jsd_violins, adversary_points,
     delta_js_points, negative_histogram, order_boxes, excess_bars,
 )  # fmt: skip
 

@@ -41,12 +41,12 @@ function unpack(item) {
 }
 
 export function opened(item) {
-  if (!unpacked.has(item.id)) unpacked.set(item.id, unpack(item));
-  return unpacked.get(item.id);
+  if (!unpacked.has(item)) unpacked.set(item, unpack(item));
+  return unpacked.get(item);
 }
 
-export function find(id) {
-  return everything.find((item) => item.id === id);
+export function find(place) {
+  return everything.find((item) => item.place === place);
 }
 
 // Every score that some document has, in the order in which the page offers them.

@@ -21,18 +21,19 @@ function percent(weight, full) {
   return `${(100 * Math.min(1, weight / full)).toFixed(2)}%`;
 }
 
-export function drawBars(words, weights, own, full) {
+export function drawBars(words, weights, full) {
   weights.forEach((weight, place) => {
-    const {style} = words.children[place];
-    style.setProperty("--level", percent(weight, full));
-    style.setProperty("--own", percent(own[place], full));
+    words.children[place].firstChild.style.backgroundSize = `100% ${percent(weight, full)}`;
   });
 }
 
-export function sayWeights(words, weights) {
+// What changes only when a weight is settled: the model's own on the new scale, and the words.
+export function settle(words, weights, own, full) {
   weights.forEach((weight, place) => {
-    words.children[place].setAttribute("aria-valuenow", weight.toFixed(4));
-    words.children[place].setAttribute("aria-valuetext", number(weight));
+    const part = words.children[place];
+    part.firstChild.style.setProperty("--own", percent(own[place], full));
+    part.setAttribute("aria-valuenow", weight.toFixed(4));
+    part.setAttribute("aria-valuetext", number(weight));
   });
 }
 
@@ -84,9 +85,10 @@ export function listenToDials(words, turn) {
     const other = {ArrowRight: place + 1, ArrowLeft: place - 1}[event.key];
     if (wanted === undefined && other === undefined) return;
     event.preventDefault();
-    if (wanted === undefined) words.children[other]?.focus();
-    else turn.set(place, wanted, true);
-    show(placeOf(document.activeElement));
+    if (wanted !== undefined) turn.set(place, wanted, true);
+    const next = words.children[other] ? other : place;
+    words.children[next].focus();
+    show(next);
   }
 
   function keepOneTabStop(event) {

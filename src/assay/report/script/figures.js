@@ -14,9 +14,10 @@ const settings = {
     tell(words == null ? "" : String(words), event.clientX, event.clientY),
 };
 
-function choose(_event, mark) {
-  const id = mark?.datum?.instance;
-  if (id != null) document.dispatchEvent(new CustomEvent("open-document", {detail: id}));
+function choose({clientX: x, clientY: y}, mark) {
+  const place = mark?.datum?.place;
+  if (place == null) return;
+  document.dispatchEvent(new CustomEvent("open-document", {detail: {place, x, y}}));
 }
 
 async function draw(place) {
@@ -25,7 +26,8 @@ async function draw(place) {
   const definition = JSON.parse(place.querySelector("script").textContent);
   const {view} = await vegaEmbed(drawing, definition, settings);
   view.addEventListener("click", choose);
-  const image = document.createElement("div"); // the drawing's own role would read out every mark
+  drawing.setAttribute("aria-hidden", "true"); // it would read out every mark by itself
+  const image = document.createElement("div");
   image.setAttribute("role", "img");
   image.setAttribute("aria-label", picture.alt);
   image.append(drawing);

@@ -4,7 +4,7 @@
 // other hue and a dotted line, so that the sign does not hang on colour. A heat map is a list box
 // to a screen reader: arrows go from word to word, and each says its number.
 
-import {make} from "./elements.js";
+import {fillWithWords, make} from "./elements.js";
 import {number} from "./numbers.js";
 import {tell} from "./tip.js";
 import {ranked} from "./weights.js";
@@ -70,10 +70,9 @@ export function heatmap(tokens, values, name, hue) {
   drawn += 1;
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
   const list = make("div", {class: `heat ${hue}`, role: "listbox", tabindex: "0",
-    "aria-label": `${name}, ${tokens.length} items`, dir: "auto"});
-  const parts = tokens.map((text, place) =>
-    word(text, values[place], largest, `word-${drawn}-${place}`));
-  list.append(...parts);
+    "aria-label": `${name}, ${tokens.length} items`});
+  fillWithWords(list, tokens.flatMap((text, place) =>
+    [word(text, values[place], largest, `word-${drawn}-${place}`), " "]));
   listen(list);
   return [list, summary(tokens, values)];
 }

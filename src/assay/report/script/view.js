@@ -3,6 +3,7 @@
 import {everything, find} from "./data.js";
 import {named} from "./elements.js";
 import {open, turn} from "./list.js";
+import {tell} from "./tip.js";
 
 named("view").hidden = everything.length === 0;
 turn(0);
@@ -11,8 +12,9 @@ named("next").addEventListener("click", () => turn(1));
 named("previous").addEventListener("click", () => turn(-1));
 
 document.addEventListener("open-document", (event) => {
-  const item = find(event.detail);
-  if (!item) return;
+  const {place, x, y} = event.detail;
+  const item = find(place);
+  if (!item) return tell("This document was left out to keep the page small.", x, y);
   open(item);
   named("reader-title").focus({preventScroll: true});
   named("reader").scrollIntoView({block: "start"});

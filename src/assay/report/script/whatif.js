@@ -1,7 +1,7 @@
 // What if the weights were others? Change them and see at once what the model would say.
 
-import {dial, drawBars, listenToDials, sayWeights} from "./dials.js";
-import {fill, make, named} from "./elements.js";
+import {dial, drawBars, listenToDials, settle} from "./dials.js";
+import {fill, fillWithWords, make, named} from "./elements.js";
 import {jsd, logits, probabilities, tvd} from "./model.js";
 import {number} from "./numbers.js";
 import {className, compared, exact, likeliest} from "./outcome.js";
@@ -29,10 +29,10 @@ function put(weights, settled = true) {
   if (settled) {
     now.full = Math.max(...own, ...weights);
     named("what-if-full").textContent = number(now.full);
-    sayWeights(words, weights);
+    settle(words, weights, own, now.full);
   }
   words.classList.toggle("own", weights === own);
-  drawBars(words, weights, own, now.full);
+  drawBars(words, weights, now.full);
   drawOutcome();
 }
 
@@ -55,7 +55,7 @@ export function openWhatIf(item) {
   if (!item.affine) return;
   const own = probabilities(logits(item.affine, item.values.attention));
   now = {item, own, weights: item.values.attention, full: 1};
-  fill(words, ...item.tokens.map(dial));
+  fillWithWords(words, item.tokens.map(dial));
   top.max = Math.max(1, item.tokens.length - 1);
   place.querySelector("[data-try=adversary]").disabled = !item.values.adversary;
   attempt("reset");

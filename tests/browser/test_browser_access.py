@@ -1,0 +1,33 @@
+"""Can everyone read and use the page: by axe's rules, at every width, in light and dark?"""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+from visits import DESK, PHONE, Visit
+
+# Every look once; axe takes its time over a page.
+LOOKS = [
+    ("report", DESK, "light"),
+    ("report", PHONE, "dark"),
+    ("three_classes", DESK, "dark"),
+    ("three_classes", PHONE, "light"),
+]
+
+
+@pytest.mark.parametrize(("kind", "size", "scheme"), LOOKS)
+def test_axe_finds_nothing(
+    browser: Browser, request: pytest.FixtureRequest, kind: str, size: dict, scheme: str
+) -> None:
+    report: Path = request.getfixturevalue(kind)
+    visit = Visit(browser, report, size, scheme)
+    visit.page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    visit.page.check("#numbers")
+    if kind == "three_classes":  # its figures are few
+        visit.draw_all_figures()
+    found = Axe().run(visit.page).response["violations"]
+    told = [(rule["id"], node["html"][:120]) for rule in found for node in rule["nodes"]]
+    assert told == []
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    visit.page.close()
