@@ -12,6 +12,7 @@ from synthetic_run import SCRIPT, write_run
 
 from assay.report import bundle, chosen, notions, packed
 from assay.report.block import Block, block
+from assay.report.published import published
 from assay.report.record import Claim, RunRecord, read_run
 from assay.report.words import CLAUSES, NOTION_OF, NOTIONS
 
@@ -157,3 +158,17 @@ def test_an_enormous_document_does_not_push_out_the_others(tmp_path: Path) -> No
     found = block(record, 100_000)
     assert found.too_long == 1
     assert found.shown > 10
+
+
+def test_the_papers_numbers_stand_beside_a_run_of_its_corpus(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", documents=6)
+    assert published(read_run(folder)) == {}
+    run = json.loads((folder / "run.json").read_text())
+    run["corpus"]["name"] = "babi1"
+    (folder / "run.json").write_text(json.dumps(run))
+    first, second = published(read_run(folder))["agreement"]
+    assert first == (
+        "Jain & Wallace 2019, table 2, τ of attention with gradient: mean 0.23, "
+        "standard deviation 0.19, p ≤ 0.05 in 46%."
+    )
+    assert "leave-one-out" in second

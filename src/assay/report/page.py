@@ -23,8 +23,10 @@ from assay.report.made import made
 from assay.report.matrix import matrix
 from assay.report.notions import grouped
 from assay.report.numbers import count, number, percent
+from assay.report.published import published
 from assay.report.record import RunRecord, read_run
 from assay.report.tables import tables
+from assay.report.trained import trained, without_models
 from assay.store import write_file
 
 OWN_SECTIONS = ("agreement", "permutation", "adversary")  # stand first, and even when not measured
@@ -58,21 +60,24 @@ def _content(run: RunRecord) -> dict[str, Any]:
     """Everything on the page but the documents of the view."""
     account_of_run = made(run)  # first, because it refuses a broken run before the slow drawing
     pictures = _pictures(run)
-    by_probe = tables(run.summary)
+    by_probe = tables(without_models(run.summary))
+    measured = [row.probe for row in run.summary]
     return {
         "css": Markup(bundle.style()),  # our own files: they hold nothing from the data
         "scripts": [Markup(text) for text in _scripts(any(pictures.values()))],
         "made": account_of_run,
         "verdict": grouped(run.verdict),
         "effects": words.EFFECTS,
-        "sections": list(dict.fromkeys([*OWN_SECTIONS, *by_probe, *pictures])),
+        "sections": list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures])),
         "tables": by_probe,
+        "models": trained(run),
         "matrix": matrix(run.summary),
         "faded": fading_check(run.summary),
         "adversary": account(run),
         "erasure": erasure.account(run),
         "example": example.typical(run),
         "probe": words.probe,
+        "published": published(run),
         "pictures": pictures,
         "selection": documents.select(run),
         "most_items": documents.MOST_ITEMS,
