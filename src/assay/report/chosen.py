@@ -25,10 +25,14 @@ SORTS = {  # column: what the list calls it
 
 def sortable(record: RunRecord) -> pl.DataFrame:
     """The documents, by their place, with every key of `SORTS`; null if not measured."""
-    return described(record).with_row_index("place").with_columns(
-        shuffled=record.measured("permutation", "median_tvd")["value"],
-        confidence=pl.col("probabilities").list.max(),
-        length=pl.col("tokens").list.len(),
+    return (
+        described(record)
+        .with_row_index("place")
+        .with_columns(
+            shuffled=record.measured("permutation", "median_tvd")["value"],
+            confidence=pl.col("probabilities").list.max(),
+            length=pl.col("tokens").list.len(),
+        )
     )
 
 
