@@ -18,6 +18,7 @@ SECTIONS = {  # heading: key of run.json
     "Test result": "test",
     "Settings": "settings",
     "Seeds": "seeds",
+    "Further trainings": "trainings",
     "Corpus": "corpus",
     "Training recipe": "recipe",
     "Word vectors": "vectors",

@@ -45,7 +45,7 @@ def tables(summary: Iterable[SummaryRow]) -> dict[str, list[Table]]:
     found: dict[str, dict[Subject, list[SummaryRow]]] = {}
     for row in filter(_is_shown, summary):
         found.setdefault(row.probe, {}).setdefault(_subject(row), []).append(row)
-    return {probe: list(_tables(subjects)) for probe, subjects in found.items()}
+    return {probe: list(_tables(probe, subjects)) for probe, subjects in found.items()}
 
 
 def _is_shown(row: SummaryRow) -> bool:
@@ -60,11 +60,11 @@ def _subject(row: SummaryRow) -> Subject:
     return (f"tau_{name.removeprefix('p_')}" if name.startswith("p_") else name), row.group
 
 
-def _tables(subjects: dict[Subject, list[SummaryRow]]) -> Iterable[Table]:
+def _tables(probe: str, subjects: dict[Subject, list[SummaryRow]]) -> Iterable[Table]:
     for names, alike in groupby(subjects.items(), key=lambda pair: _statistics(pair[1])):
         yield Table(
             statistics=tuple(words.statistic(name) for name in names),
-            parts=tuple(_part(subject, rows, names) for subject, rows in alike),
+            parts=tuple(_part(probe, subject, rows, names) for subject, rows in alike),
         )
 
 
@@ -72,9 +72,9 @@ def _statistics(rows: list[SummaryRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.statistic for row in rows))
 
 
-def _part(subject: Subject, rows: list[SummaryRow], names: tuple[str, ...]) -> Part:
+def _part(probe: str, subject: Subject, rows: list[SummaryRow], names: tuple[str, ...]) -> Part:
     quantity, group = subject
-    caption = words.quantity(quantity) + (f": {words.group(group)}" if group else "")
+    caption = words.quantity(quantity, probe) + (f": {words.group(group)}" if group else "")
     shown, left_out = _most_predicted(rows)
     return Part(caption, tuple(_rows(shown, names)), left_out)
 

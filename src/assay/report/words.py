@@ -29,13 +29,16 @@ QUANTITIES: Mapping[str, str] = {
     "tau_gradient_leave_one_out": "τ of gradient with leave-one-out (the ceiling)",
     "tau_shuffled_gradient": "τ of shuffled attention with gradient (the floor)",
     "tau_shuffled_leave_one_out": "τ of shuffled attention with leave-one-out (the floor)",
-    "median_tvd": "Median change of the prediction (TVD) when the weights are shuffled",
     "max_attention": "Largest attention weight of a document",
     "max_jsd": "Largest distance (JSD) of feasible weights from the model’s own",
     "max_jsd_upper": "Distance (JSD) that no feasible weights exceed",
     "adversary_tvd": "Change of the prediction (TVD) under those weights",
     "decision": "Decisions with the model’s own weights, held against the labels",
     "decision_substituted": "Decisions with the substituted weights, held against the labels",
+}
+OF_PROBE: Mapping[tuple[str, str], str] = {  # where other probes mean something else by the name
+    ("permutation", "median_tvd"): "Median change of the prediction (TVD) when the weights are "
+    "shuffled",
 }
 STATISTICS: Mapping[str, str] = {
     "mean": "mean",
@@ -119,10 +122,11 @@ def probe(name: str) -> Probe | None:
     return PROBES.get(name)
 
 
-def quantity(name: str) -> str:
-    """A quantity as a table says it: our words, else the probe's, else its own name."""
-    declared = {part.name: part.meaning for known in PROBES.values() for part in known.quantities}
-    return QUANTITIES.get(name) or declared.get(name) or plain(name)
+def quantity(name: str, of: str) -> str:
+    """A probe's quantity as a table says it: our words, else the probe's, else its own name."""
+    known = PROBES.get(of)
+    declared = {} if known is None else {part.name: part.meaning for part in known.quantities}
+    return OF_PROBE.get((of, name)) or QUANTITIES.get(name) or declared.get(name) or plain(name)
 
 
 def is_detail(name: str) -> bool:

@@ -61,7 +61,7 @@ def _violins(bins: list[Bin], scale: Scale, title: str) -> alt.LayerChart:
     upward = alt.Y("y:Q", title=None).scale(domain=[-0.5, len(places) - 0.5])
     upward = upward.axis(
         values=places,
-        labelExpr=_labels(bins),
+        labelExpr=bin_labels(bins),
         grid=False,
         minExtent=LABEL_WIDTH,
         ticks=False,
@@ -76,7 +76,7 @@ def _violins(bins: list[Bin], scale: Scale, title: str) -> alt.LayerChart:
     return shared.properties(width=WIDTH, height=STEP * len(places))
 
 
-def _labels(bins: list[Bin]) -> str:
+def bin_labels(bins: list[Bin]) -> str:
     """An expression for the axis: range and number of documents. Nothing in it is the data's."""
     sizes = {part.number: len(part.values) for part in bins}
     labels = [

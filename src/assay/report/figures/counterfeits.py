@@ -1,0 +1,131 @@
+"""What does another attention cost in prediction? Wiegreffe & Pinter's figure 5."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import altair as alt
+
+from assay.report.adversary import PAPER_EPS, eps_group
+from assay.report.distributions import JSD
+from assay.report.figures.style import (
+    ATTENTION,
+    LABEL_WIDTH,
+    RIVAL,
+    WIDTH,
+    Figure,
+    Rows,
+    across,
+    chart,
+    layered,
+    short,
+)
+from assay.report.record import RunRecord
+from assay.report.tables import EVERYTHING
+from assay.report.trained import values_by_model
+
+NAME = "imitation"
+HEIGHT = 190
+SIZE = 60  # of a mark
+HEADROOM = 1.1  # above the highest point
+LAMBDA = "lambda="
+TITLE = [
+    "mean TVD of the predictions",
+    "circles: counterfeits, by lambda",
+    "triangles: other seeds; square: uniform; cross: adversary",
+]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model, or the exact adversary, by how far it attends and predicts from the base."""
+
+    name: str
+    far: float
+    moved: float
+
+    def row(self, **further: float | str) -> dict[str, float | str]:
+        say = f"{self.name}: mean JSD {self.far:.3f}, mean TVD {self.moved:.3f}"
+        return {"x": short(self.far), "y": short(self.moved), "say": say, **further}
+
+
+def counterfeit_figure(record: RunRecord) -> Iterator[Figure]:
+    """Drawn where there is a sweep; seeds, uniform and adversary where they were measured."""
+    sweeps = _sweeps(record)
+    if not sweeps:
+        return
+    others = {"triangle-up": _seeds(record), "square": _uniform(record), "cross": _exact(record)}
+    points = [point for _, point in sweeps] + [p for some in others.values() for p in some]
+    said = "; ".join(str(point.row()["say"]) for point in points)
+    highest = HEADROOM * max([0.01, *(point.moved for point in points)])
+    marks = [_marks(found, shape) for shape, found in others.items() if found]
+    title = "mean JSD of the weights from the model’s own"
+    upward = alt.Y("y:Q", title=None).scale(domain=[0, highest], nice=False)
+    upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
+    drawn = layered(_curve(sweeps), *marks).encode(x=across("x", title, (0.0, JSD.high)), y=upward)
+    drawn = drawn.properties(width=WIDTH, height=HEIGHT, title=TITLE)
+    yield Figure("imitation_frontier", NAME, drawn, f"Mean TVD against mean JSD. {said}.")
+
+
+def _curve(sweeps: list[tuple[int, Point]]) -> alt.LayerChart:
+    """One line per sweep, from the lowest lambda to the highest."""
+    rows: Rows = [
+        point.row(sweep=str(seed), turn=turn) for turn, (seed, point) in enumerate(sweeps)
+    ]
+    base = chart(rows)
+    line = base.mark_line(color=ATTENTION).encode(detail="sweep:N", order="turn:Q")
+    dots = base.mark_point(color=ATTENTION, filled=True, size=SIZE, opacity=1)
+    return layered(line, dots.encode(tooltip="say:N"))
+
+
+def _marks(points: list[Point], shape: str) -> alt.Chart:
+    marks = chart([point.row() for point in points])
+    drawn: alt.Chart = marks.mark_point(
+        color=RIVAL, shape=shape, filled=shape != "square", size=SIZE, opacity=1
+    ).encode(tooltip="say:N")
+    return drawn
+
+
+def _sweeps(record: RunRecord) -> list[tuple[int, Point]]:
+    """(seed of the sweep, model), seed by seed and lambda by lambda."""
+    far = values_by_model(record, NAME, "mean_jsd")
+    moved = values_by_model(record, NAME, "mean_tvd")
+    found = [
+        (seed, float(group.removeprefix(LAMBDA)), far[group, seed], moved[group, seed])
+        for group, seed in far
+        if group.startswith(LAMBDA) and (group, seed) in moved
+    ]
+    return [(seed, Point(f"lambda {weight:g}, seed {seed}", x, y))
+            for seed, weight, x, y in sorted(found)]  # fmt: skip
+
+
+def _seeds(record: RunRecord) -> list[Point]:
+    moved = values_by_model(record, "seeds", "mean_tvd")
+    return [
+        Point(f"trained again, seed {seed}", far, moved[group, seed])
+        for (group, seed), far in values_by_model(record, "seeds", "mean_jsd").items()
+        if group == "both" and (group, seed) in moved
+    ]
+
+
+def _uniform(record: RunRecord) -> list[Point]:
+    moved = values_by_model(record, NAME, "mean_tvd")
+    return [
+        Point("uniform weights", far, moved[group, seed])
+        for (group, seed), far in values_by_model(record, NAME, "mean_jsd").items()
+        if group == "uniform" and (group, seed) in moved
+    ]
+
+
+def _exact(record: RunRecord) -> list[Point]:
+    """Each document's own furthest weights: no single model need give them."""
+    eps = PAPER_EPS[0]
+    means = {
+        row.quantity: row.value
+        for row in record.summary
+        if (row.probe, row.group, row.predicted, row.statistic)
+        == ("adversary", eps_group(eps), EVERYTHING, "mean")
+    }
+    far, moved = means.get("max_jsd"), means.get("adversary_tvd")
+    if far is None or moved is None:
+        return []
+    return [Point(f"furthest weights per document, prediction within {eps:g}", far, moved)]
