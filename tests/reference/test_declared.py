@@ -7,7 +7,7 @@ import pytest
 from assay.corpora import SOURCES
 from assay.errors import UserError
 from assay.measures.accuracy import SCORES
-from assay.models import ATTENTIONS, ENCODERS
+from assay.models import ATTENTIONS, MODELS
 from assay.probes import PROBES
 from assay.recipes import PRESETS
 from assay.reproduction.cells import all_cells
@@ -33,9 +33,9 @@ def test_what_is_trained_exists(name):
     assert paper.preset in PRESETS
     for grid in paper.corpora:
         assert grid.name in SOURCES
-        assert set(grid.encoders) <= set(ENCODERS)
+        assert set(grid.encoders) <= set(MODELS)
         assert set(grid.attentions) <= set(ATTENTIONS)
-        assert set(grid.vectors) <= {"random", "file"}
+        assert set(grid.vectors) <= {"random", "corpus", "file"}
         assert grid.score in SCORES
         assert grid.seeds >= 1
 

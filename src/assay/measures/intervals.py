@@ -29,6 +29,10 @@ class Interval:
     high: float
     n: int
 
+    def times(self, factor: float) -> "Interval":
+        """In another unit: the factor is above zero."""
+        return Interval(self.value * factor, self.low * factor, self.high * factor, self.n)
+
 
 def mean_interval(values: Values, seed: int) -> Interval:
     """The mean over instances; bounds from the means of resampled instances."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import UserError, nearest
+from assay.models import LAYERED
 from assay.probes import PROBES
 from assay.reproduction.declared import Grid, Paper
 from assay.settings import Settings
@@ -32,10 +33,13 @@ class Cell:
     grid: Grid
     encoder: str
     attention: str
-    vectors: str  # `random`, or the name of a vectors file
+    vectors: str  # `random`, `corpus`, or the name of a vectors file
 
     @property
     def model(self) -> str:
+        """As published.csv spells it."""
+        if self.encoder in LAYERED and self.attention == "additive":
+            return self.encoder.replace("-", "+")
         return f"{self.encoder}+{self.attention}"
 
     def settings(self, paper: Paper, seed: int) -> Settings:

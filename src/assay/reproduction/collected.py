@@ -11,6 +11,7 @@ from assay.reproduction.differences import NO_PARTNER, measured, rows_for
 from assay.reproduction.finished import Run, complete_runs, runs_of
 from assay.reproduction.published import Numbers
 from assay.reproduction.why import Why
+from assay.vectors import OWN
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def collect(
     """From the runs below `out`; `vectors` names the file asked for, others are found there."""
     complete = complete_runs(out)
     files = {run.vectors for run in complete} | {vectors or RANDOM}
-    cells = all_cells(paper, sorted(files - {RANDOM}))
+    cells = all_cells(paper, sorted(files - {RANDOM, OWN}))
     runs = {cell: runs_of(cell, paper, complete) for cell in cells}
     reasons = {cell: why(cell) for cell, found in runs.items() if not found}
     tables = tuple(_printed(table, runs, published, reasons) for table in paper.tables)

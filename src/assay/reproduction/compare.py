@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.measures.intervals import Interval, seeds_interval
@@ -20,7 +20,8 @@ trained with two seeds or more that interval is Student's t over the seeds; wher
 once it is the interval over test documents (percentile bootstrap, Wilson for shares), which knows \
 nothing of what another seed would give. Standard deviations have no interval over documents. \
 Published numbers without a word beside them were printed; others are marked (recalled: not \
-verified; digitised: read off a figure)."""
+verified; digitised: read off a figure). A number published of another corpus is shown for \
+orientation and never judged by."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Compared:
 
     @property
     def mark(self) -> Mark:
-        if self.published is None:
+        if self.published is None or self.published.of:
             return ""
         if self.seeds is None:
             return "not measured"
@@ -97,15 +98,18 @@ def _classes(
 def _published(
     part: Part, cell: Cell, group: str, measure: Measure, numbers: Numbers
 ) -> Published | None:
-    statistic = measure.statistic or cell.grid.score
-    return numbers.find(part.published, cell.grid.name, cell.model, group, statistic)
+    grid = cell.grid
+    place = measure.published or (group, measure.statistic or grid.score)
+    found = numbers.find(part.published, grid.beside or grid.name, cell.model, *place)
+    return None if found is None else replace(found, of=grid.beside)
 
 
 def _compared(
     measure: Measure, cell: Cell, name: str, runs: Sequence[Measured], published: Published | None
 ) -> Compared:
     found = [run.value(measure, name, cell.grid.score) for run in runs]
-    there = [interval for interval in found if interval is not None]
+    there = [interval.times(measure.times) for interval in found if interval is not None]
     if not there:
         return Compared(published, None, None)
-    return Compared(published, seeds_interval([each.value for each in there]), found[0])
+    first = None if found[0] is None else there[0]
+    return Compared(published, seeds_interval([each.value for each in there]), first)

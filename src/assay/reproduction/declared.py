@@ -26,6 +26,8 @@ class Measure:
     statistic: str | None = None
     group: tuple[str, ...] = ()  # the parts of the summary's group, in any order
     less: str | None = None  # another quantity, taken from it document by document
+    published: tuple[str, ...] = ()  # group and statistic of published.csv, where they differ
+    times: float = 1.0  # what ours is multiplied by to stand beside it: 100 for per cent
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,13 @@ class Grid:
     score: str  # the metric of run.json by which its models are judged
     encoders: tuple[str, ...]
     attentions: tuple[str, ...]
-    vectors: tuple[str, ...]  # "random", and "file" where one may be given
+    vectors: tuple[str, ...]  # "random", "corpus", and "file" where one may be given
     seeds: int
     limit: int | None = None
     rows: str = "predicted"  # a row per predicted class, or one for "all"
     note: str = ""
     unless_named: str = ""  # why it is not trained unless it is asked for by name
+    beside: str = ""  # another corpus, whose published numbers are shown but not judged by
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Paper:
     name: str
     title: str
     opening: str
-    before: str  # a command that makes what the runs need
+    before: str  # a command that makes what the runs need; "": there is none
     preset: str
     probes: tuple[str, ...]
     vectors: Measure  # by which the kinds of vectors are compared

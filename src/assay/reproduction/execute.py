@@ -17,6 +17,7 @@ from assay.reproduction.finished import RECORD, covers, record_of
 from assay.runs import run
 from assay.settings import Settings, Ways
 from assay.store import write_json
+from assay.vectors import OWN
 
 State = Literal["kept", "trained", "refused", "failed"]
 
@@ -51,7 +52,7 @@ def run_task(task: Task) -> Outcome:
         return Outcome(task.settings, "kept")
     try:
         _reclaim(task)
-        vectors = None if task.settings.vectors is None else task.vectors
+        vectors = None if task.settings.vectors in (None, OWN) else task.vectors
         run(task.settings, task.folder, ways=Ways(task.data, vectors), resume=True)
     except UserError as mistake:
         return Outcome(task.settings, "refused", str(mistake))

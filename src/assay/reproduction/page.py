@@ -22,9 +22,9 @@ def page(collected: Collected, command: str, figures: Mapping[str, str]) -> str:
     """
     paper = collected.paper
     lines = [f"# {paper.title}: ours beside the published numbers", "", paper.opening.strip(), ""]
-    lines += ["This page is written by a program from finished runs. The vectors were made by", "",
-              f"    {paper.before}", "", "and the page was last written by", "",
-              f"    {command}", "",
+    before = ["The vectors were made by", "", f"    {paper.before}", ""] if paper.before else []
+    lines += ["This page is written by a program from finished runs.", *before,
+              "It was last written by", "", f"    {command}", "",
               f"`assay reproduce {paper.name}` makes all tables; runs that are finished are not "
               "made again.", "", "## How to read it", "", RULE, ""]  # fmt: skip
     for printed in collected.tables:

@@ -13,6 +13,7 @@ PLACES = 2  # at least: the file writes 0.4 for a printed 0.40
 class Published:
     text: str
     trust: str
+    of: str = ""  # another corpus than ours
 
     @property
     def value(self) -> float:
@@ -21,7 +22,8 @@ class Published:
     def __str__(self) -> str:
         whole, _, places = self.text.partition(".")
         text = f"{whole}.{places.ljust(PLACES, '0')}"
-        return text if self.trust == PRINTED else f"{text} ({self.trust})"
+        notes = [note for note in (self.trust, self.of and f"of {self.of}") if note != PRINTED]
+        return f"{text} ({', '.join(filter(None, notes))})" if any(notes) else text
 
 
 @dataclass(frozen=True)
