@@ -53,8 +53,9 @@ def test_the_promised_rows_are_there_and_long_ones_wait_to_be_asked():
     quick = {name for name, long in by_name.items() if not long}
     assert quick >= {"leave_one_out", "permutation", "kendall", "training", "adversary",
                      "battery", "battery_imdb",
-                     "length_20", "length_80", "length_320", "length_1280"}  # fmt: skip
-    slow = {"leave_one_out_imdb", "permutation_imdb", "battery_imdb_500", "length_4000"}
+                     "length_20", "length_80", "length_320", "length_1280", "length_4000",
+                     "leave_one_out_fading"}  # fmt: skip
+    slow = {"leave_one_out_imdb", "permutation_imdb", "battery_imdb_500"}
     assert set(by_name) - quick == slow
     assert len(by_name) == len(bench.BENCHES)
 

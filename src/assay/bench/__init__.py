@@ -7,6 +7,7 @@ from assay.bench import (
     adversary,
     battery,
     erasure,
+    fading,
     kendall,
     leave_one_out,
     length,
@@ -20,6 +21,7 @@ __all__ = ["BENCHES", "Bench", "Row", "run_benches"]
 
 BENCHES: tuple[Bench, ...] = (
     leave_one_out.REVIEWS,
+    fading.REVIEWS,
     permutation.REVIEWS,
     training.REVIEWS,
     kendall.SENTENCES,

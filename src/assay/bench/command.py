@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from assay import bench
+from assay.bench.length import growth
 from assay.bench.table import show_rows
 from assay.errors import UserError
 from assay.store import write_json
@@ -17,7 +18,10 @@ def bench_and_tell(json_file: Path | None, *, long: bool, track: Track) -> bool:
     if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
         raise UserError(f"--json {json_file} is no file in a folder that exists: pass one")
     rows = bench.run_benches(long=long, track=track)
-    show_rows(Console(), rows)
+    console = Console()
+    show_rows(console, rows)
+    for line in growth(rows):
+        console.print(line, highlight=False)
     if json_file is not None:
         write_json(json_file, rows)
     return all(row["equal"] is not False for row in rows)
