@@ -34,6 +34,7 @@ MOST_POINTS = 500  # drawn by lot where there are more documents
 HEIGHT, BAR_HEIGHT = 190, 84
 STEPS = 20
 TITLE = "weight of the top item − that of the random one"
+SHORT_EFFECT = "difference of effects (JS, nats)"
 EFFECT = "JS without the top item − JS without the random one, nats"
 
 
@@ -85,7 +86,7 @@ def _scatter(rows: Rows, effects: Values) -> alt.LayerChart:
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
     zero = chart([{"y": 0.0}]).mark_rule(strokeDash=[1, 2]).encode(y="y:Q")
     shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward, tooltip="say:N")
-    return layered(zero, shared).properties(width=WIDTH, height=HEIGHT, title=EFFECT)
+    return layered(zero, shared).properties(width=WIDTH, height=HEIGHT, title=SHORT_EFFECT)
 
 
 def _bars(values: Values, scale: Scale, of: int) -> alt.LayerChart:

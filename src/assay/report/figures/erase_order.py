@@ -102,7 +102,7 @@ def _shares(excess: Values, possible: int) -> dict[str, float]:
 
 def _stacks(rows: Rows, lines: int, possible: int) -> alt.LayerChart:
     bars = chart(rows).mark_bar(color=RIVAL, size=STEP // 2, stroke=RIVAL, strokeWidth=0.5)
-    title = [f"share of documents with {', '.join(EXCESS)}, {NEVER}", "(from strong to empty)"]
+    title = [f"share of documents: {', '.join(EXCESS)},", f"{NEVER} (empty)"]
     shown = bars.encode(
         x=across("low", title, (0.0, 1.0)),
         x2="high:Q",
