@@ -49,6 +49,13 @@ def test_what_is_no_curve_has_neither(curve):
     assert math.isnan(bend(*curve))
 
 
+def test_a_hump_of_noise_bends_within_bounds():
+    """It ends a hair above where it began: the hump must not be measured by that hair."""
+    hump = points((0.0, 0.0), (0.1, 0.01), (0.9, 0.01), (1.0, 1e-9))
+    assert -2 <= bend(*hump) < 0
+    assert bend(*hump) == pytest.approx(-2 * 0.9, abs=1e-6)
+
+
 def test_two_points_or_a_falling_curve_have_no_bend():
     assert math.isnan(bend(*points((0, 0), (1, 1))))
     assert math.isnan(bend(*points((0, 0.5), (0.5, 0.2), (1, 0.1))))

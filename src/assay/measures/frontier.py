@@ -17,14 +17,16 @@ def bend(far: Points, price: Points) -> float:
     """How far the curve stays below its chord, as a share of the triangle under the chord.
 
     1: nothing is paid before the very end (convex); 0: straight; below 0: the price rises early
-    (concave). NaN where the curve does not rise.
+    (concave). NaN where the curve does not rise. A price that also falls on the way is measured
+    by its whole range: a curve of noise that ends a little higher than it began bends little.
     """
     x, y = _sorted(far, price)
     if len(x) < 3 or x[-1] <= x[0] or y[-1] <= y[0]:
         return float("nan")
-    under_chord = (x[-1] - x[0]) * (y[-1] - y[0]) / 2
-    under_curve = float(np.trapezoid(y - y[0], x))
-    return 1 - under_curve / float(under_chord)
+    width = float(x[-1] - x[0])
+    under_chord = width * float(y[0] + y[-1]) / 2
+    below = under_chord - float(np.trapezoid(y, x))
+    return 2 * below / (width * float(y.max() - y.min()))
 
 
 def _sorted(far: Points, price: Points) -> tuple[Points, Points]:

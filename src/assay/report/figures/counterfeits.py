@@ -31,7 +31,8 @@ LAMBDA = "lambda="
 TITLE = [
     "mean TVD of the predictions",
     "circles: counterfeits, by lambda",
-    "triangles: other seeds; square: uniform; cross: adversary",
+    "triangles: other seeds; square: uniform",
+    "cross: furthest weights per document",
 ]
 
 
