@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from assay.measures.intervals import share_interval
 from assay.report.fields import Fields
 from assay.report.numbers import count, number, percent
 from assay.report.record import RunRecord
@@ -12,6 +13,12 @@ ENCODERS = {
     "bilstm": "A bidirectional LSTM",
     "cnn": "A convolutional encoder",
     "average": "An encoder that reads each item by itself",
+    "flan-rnn": "A flat attention network with a bidirectional GRU",
+    "flan-conv": "A flat attention network with convolutions",
+    "flan-none": "A flat attention network without an encoder",
+    "han-rnn": "A hierarchical attention network with bidirectional GRUs",
+    "han-conv": "A hierarchical attention network with convolutions",
+    "han-none": "A hierarchical attention network without encoders",
 }
 
 SECTIONS = {  # heading: key of run.json
@@ -53,6 +60,8 @@ def made(record: RunRecord) -> Made:
     status = run.text("status")
     facts = {title: _facts(run.section(key)) for title, key in SECTIONS.items()}
     facts["Corpus"] = _corpus(corpus, record.classes)
+    test = run.section("test")
+    facts["Test result"] = {key: _cell(test, key) for key in test.values}
     return Made(
         sentence=_sentence(record),
         unfinished=None if status in (None, FINISHED) else status,
@@ -82,8 +91,11 @@ def _share_right(record: RunRecord) -> str:
     documents = record.instances
     if documents.is_empty():
         return ""
-    right = int((documents["label"] == documents["prediction"]).sum())
-    return f" and predicts {percent(right / len(documents))} of them correctly"
+    right = share_interval(
+        int((documents["label"] == documents["prediction"]).sum()), len(documents)
+    )
+    between = f"[{percent(right.low)}, {percent(right.high)}]"
+    return f" and predicts {percent(right.value)} {between} of them correctly"
 
 
 def _corpus(corpus: Fields, classes: tuple[str, ...]) -> dict[str, str]:

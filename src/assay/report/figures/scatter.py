@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.report import words
 from assay.report.adversary import PAPER_EPS, eps_group
-from assay.report.distributions import JSD, TVD, Scale
+from assay.report.distributions import JSD, TVD, Scale, in_words
 from assay.report.figures.style import (
     ATTENTION,
     LABEL_WIDTH,
@@ -61,7 +61,8 @@ def _points(
         }
         for row in drawn.iter_rows(named=True)
     ]
-    said = f"{len(rows):,} of {len(known):,} documents by {title} and largest weight."
+    spread = in_words(known["value"].to_numpy())
+    said = f"{len(rows):,} documents by {title} ({spread}) and largest weight."
     together = float(np.corrcoef(known["value"], known["largest"])[0, 1])
     if np.isfinite(together):
         said += f" Their correlation is {together:.2f}."
