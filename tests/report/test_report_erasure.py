@@ -173,4 +173,3 @@ def test_a_run_without_the_probes_has_neither_figures_nor_tables(tmp_path):
     assert not [f for f in figures(plain) if f.probe.startswith("erase")]
     told = account(plain)
     assert (told.flips, told.possible, told.needed.lines) == ((), None, ())
-    assert 'id="erase_one"' not in render(plain)
