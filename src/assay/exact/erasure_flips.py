@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.exact.erasure import running
 from assay.exact.frontier import Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def first_flip(erasure: Erasure, order: Indices, removed: Floats) -> Flips:
     first = changed.argmax(1)
     rows = np.arange(len(first))
     asked, ever = counts >= FEWEST, changed[rows, first]
-    mass = np.cumsum(np.take_along_axis(several(erasure.weights, order), order, axis=1), axis=1)
+    mass = running(np.take_along_axis(several(erasure.weights, order), order, axis=1))
     share = mass[rows, first] / np.maximum(mass[:, -1], np.finfo(np.float64).tiny)
     return Flips(
         np.where(ever & asked, first + 1.0, np.nan),
