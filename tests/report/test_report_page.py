@@ -222,4 +222,4 @@ def test_enormous_words_cost_documents_and_the_page_counts_them(tmp_path: Path) 
     table.with_columns(longer).with_columns(wide).write_parquet(run / "instances.parquet")
     page = render(read_run(run))
     assert len(page.encode()) < MOST_BYTES
-    assert re.search(r"[1-9]\d* are left out to keep it below 3 MB", page)
+    assert re.search(r"[1-9]\d* are left out, because a page holds at most 500", page)

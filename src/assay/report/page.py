@@ -16,7 +16,7 @@ from markupsafe import Markup
 from assay.errors import UserError
 from assay.report import bundle, documents, erasure, example, words
 from assay.report.adversary import account
-from assay.report.block import Block, block
+from assay.report.block import MOST_DOCUMENTS, Block, block
 from assay.report.faded import fading_check
 from assay.report.figures import data_uri, figures, live, script
 from assay.report.made import made
@@ -80,6 +80,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "published": published(run),
         "pictures": pictures,
         "selection": documents.select(run),
+        "most_documents": MOST_DOCUMENTS,
         "most_items": documents.MOST_ITEMS,
         "fewest_items": documents.FEWEST_ITEMS,
         "most_in_figure": example.MOST_IN_FIGURE,
