@@ -1,5 +1,8 @@
 """Is leave-one-out of long documents near enough, chosen by the document alone, and checked?"""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +16,8 @@ from assay.scores import SCORES, AuditView
 from assay.scores.faded import CHECKED, TVD_BOUND, checked_documents, fading_errors
 from assay.scores.leave_one_out import changes, leave_one_out
 from assay.scores.sampling import Whole
+from assay.settings import Settings
+from assay.work import AuditJob, Part
 from tests.small_models import batch, network
 
 LENGTHS = [9, 160, 30, 200]
@@ -107,3 +112,13 @@ def test_the_sample_is_of_long_documents_and_does_not_depend_on_their_order():
 def test_the_sample_is_never_too_dear_and_never_empty():
     assert len(checked_documents(whole([2_000] * 9), 400, seed=0)) == 2
     assert checked_documents(whole([9_000, 5_000, 7_000]), 400, seed=0) == {"document 1"}
+
+
+def test_only_another_switch_makes_another_run():
+    """Runs and jobs from before there was a switch keep their names."""
+    assert "exact_below" not in Settings().as_record()
+    assert Settings(exact_below=900).as_record()["exact_below"] == 900
+    part = Part((), whole([]))
+    job = AuditJob(Path("model"), "key", part, ("agreement",), 0, 100, 1, "cpu", Path("jobs"))
+    assert "exact_below" not in job.job.identity
+    assert replace(job, exact_below=900).job.key != job.job.key
