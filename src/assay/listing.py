@@ -18,7 +18,7 @@ from assay.probes import PROBES
 
 Row = Mapping[str, str]
 _INDENT = 4
-_NAME = 12
+_NAME = 14
 _STATUS = 11
 
 
