@@ -101,6 +101,7 @@ class Scale:
     seed: int
     together: int  # further models in which both seeds differ from the run's
     apart: int  # and in which only one of them does, of either kind
+    uniforms: int  # seeds with attention and with uniform weights
     guides: int  # seeds per guide
     chains: int  # imitation: sweeps over the weights, each with its own seed
     weights: tuple[float, ...]  # imitation: lambda, ascending

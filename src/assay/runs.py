@@ -137,9 +137,12 @@ def audit_model(settings: Settings, base: BaseModel, folder: Path, ways: Ways) -
                  settings.exact_below)
         for documents in audit_cuts(corpus.test, odds)
     ]  # fmt: skip
+    # Workers times threads is what the machine can do at once: more would be far slower.
+    workers = max(1, ways.workers // settings.threads)
+    engine = "serial" if ways.engine == "processes" and workers == 1 else ways.engine
     with ways.watching("audit") as watch:
-        done = set(run_jobs(ways.engine, run_audit, jobs, ways.workers,
-                            ray_address=ways.ray_address, watch=watch))  # fmt: skip
+        done = set(run_jobs(engine, run_audit, jobs, workers, ray_address=ways.ray_address,
+                            watch=watch))  # fmt: skip
     parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
     return collect(parts, corpus.test)
 

@@ -18,7 +18,8 @@ TINY = Recipe(
     sizes=(("bilstm", 8), ("cnn", 8), ("average", 8)),
 )  # fmt: skip
 SCALE = Scale(
-    seed=0, together=2, apart=1, guides=2, chains=2, weights=(0.0, 1e-3, 1e-2), first_epochs=2,
+    seed=0, together=2, apart=1, uniforms=2, guides=2, chains=2, weights=(0.0, 1e-3, 1e-2),
+    first_epochs=2,
     next_epochs=1, patience=3, from_scratch=False, deceptions=(1.0,),
 )  # fmt: skip
 

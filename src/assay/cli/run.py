@@ -1,5 +1,6 @@
 """`assay run`: from text to report."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -64,10 +65,11 @@ def run(
     rationale_column: Annotated[
         str | None, typer.Option(help="For table: 0 or 1 per token, marked by people.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "serial",
+    engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
-        int, typer.Option(help="Workers of the processes and ray engines.", **WHOLE)
-    ] = 2,
+        int | None,
+        typer.Option(help="Cores for the processes and ray engines; all unless told.", **WHOLE),
+    ] = None,
     ray_address: Annotated[
         str | None, typer.Option(help="A cluster to join; else Ray starts on this machine.")
     ] = None,
@@ -110,7 +112,8 @@ def run(
         **({} if threads is None else {"threads": threads}),
     )
     file = None if vectors == Path(OWN) else vectors
-    ways = Ways(data, file, engine, jobs, tracker(console, quiet), _silent if quiet else _read,
+    cores = (os.cpu_count() or 1) if jobs is None else jobs
+    ways = Ways(data, file, engine, cores, tracker(console, quiet), _silent if quiet else _read,
                 ray_address, watcher(console, quiet))  # fmt: skip
     _run(settings, ways, out, resume)
     page = write_report(out)

@@ -67,15 +67,16 @@ def shuffled_jsd(base: Looked, corpus: Corpus, seed: int) -> np.ndarray:
 
 
 def families(scale: Scale) -> dict[str, list[Lesson]]:
-    """What is varied -> the models in which it is; those after the first one are further seeds."""
+    """What is varied -> the models in which it is; nothing is varied apart where none are."""
     own = scale.seed
     together = range(1, scale.together + 1)
     apart = range(own + 1, own + scale.apart + 1)
-    return {
+    varied = {
         "both": [trained_again(scale, further) for further in together],
         "init": [Lesson(init_seed=seed, order_seed=own) for seed in apart],
         "order": [Lesson(init_seed=own, order_seed=seed) for seed in apart],
     }
+    return {name: family for name, family in varied.items() if family}
 
 
 PROBE = Probe(

@@ -50,7 +50,7 @@ def flat_model(scale: Scale, further: int = 0) -> Lesson:
 
 def _pairs(scale: Scale) -> list[tuple[Source, Lesson]]:
     """(with attention, with uniform weights), by seed."""
-    again = range(1, scale.guides)
+    again = range(1, scale.uniforms)
     bases: list[Source] = [Base(), *(trained_again(scale, further) for further in again)]
     return [(base, flat_model(scale, further)) for further, base in enumerate(bases)]
 

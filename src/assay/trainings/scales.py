@@ -15,12 +15,13 @@ def scale_for(preset: str, seed: int, seeds: int | None, from_scratch: bool = Fa
     """`seeds` takes the place of the preset's numbers of models that differ by seed."""
     if preset == "paper":
         return Scale(
-            seed=seed, together=seeds or 8, apart=seeds or 4, guides=seeds or 3, chains=seeds or 1,
-            weights=PAPER_WEIGHTS, first_epochs=80 if from_scratch else 20, next_epochs=6,
+            seed=seed, together=seeds or 8, apart=seeds or 4, uniforms=seeds or 3,
+            guides=seeds or 3, chains=seeds or 1, weights=PAPER_WEIGHTS,
+            first_epochs=80 if from_scratch else 20, next_epochs=6,
             patience=10, from_scratch=from_scratch, deceptions=(0.1, 1.0),
         )  # fmt: skip
     return Scale(
-        seed=seed, together=seeds or 2, apart=seeds or 1, guides=seeds or 2, chains=seeds or 1,
-        weights=QUICK_WEIGHTS, first_epochs=3, next_epochs=3, patience=10,
+        seed=seed, together=seeds or 2, apart=seeds or 0, uniforms=seeds or 2, guides=seeds or 1,
+        chains=seeds or 1, weights=QUICK_WEIGHTS, first_epochs=3, next_epochs=2, patience=10,
         from_scratch=from_scratch, deceptions=(1.0,),
     )  # fmt: skip
