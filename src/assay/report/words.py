@@ -100,7 +100,11 @@ CLAUSES: Mapping[str, str] = {  # claim: as it stands after "that"
 EFFECTS: Mapping[str, str] = {  # claim: what its effect counts
     "agrees": "part of the way from shuffled weights (0) to the rivals’ own agreement (1)",
     "depends": "share of documents whose prediction moves when weights are shuffled",
+    "needed": "F1 with attention, above F1 with uniform weights",
+    "stable": "part of the way from shuffled weights (0) to the same weights (1)",
     "exclusive per instance": "share of documents that do have such weights",
+    "exclusive per model": "TVD of the closest far counterfeit, above that between seeds",
+    "guides": "F1 with these weights, above F1 with uniform or permuted ones",
     "top weight matters": "share of documents that flip, above that of a random item",
     "order is efficient": "part of the way from a random order (0) to the best possible one (1)",
 }
