@@ -91,7 +91,7 @@ def test_binary_noise_inside_an_archive_names_the_member(name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-@pytest.mark.parametrize("outside", ["/tmp/outside", "../outside", "a/../../outside"])
+@pytest.mark.parametrize("outside", ["/outside", "../outside", "a/../../outside"])
 def test_members_that_point_outside_are_refused(name: str, outside: str, tmp_path: Path) -> None:
     archive = tmp_path / "archive.tar.gz"
     small.write_tar(archive, ARCHIVES[name]() | {outside: b"x"})

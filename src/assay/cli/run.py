@@ -22,6 +22,8 @@ from assay.spoken import claim_lines, corpus_lines, model_line
 from assay.store import read_json
 from assay.vectors import OWN
 
+MOST_WORKERS = 8  # unless told: each holds the corpus and half a gigabyte of libraries
+
 
 @app.command()
 def run(
@@ -68,7 +70,7 @@ def run(
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
         int | None,
-        typer.Option(help="Cores for the processes and ray engines; all unless told.", **WHOLE),
+        typer.Option(help="Cores for the processes and ray engines; all up to 8.", **WHOLE),
     ] = None,
     ray_address: Annotated[
         str | None, typer.Option(help="A cluster to join; else Ray starts on this machine.")
@@ -112,7 +114,7 @@ def run(
         **({} if threads is None else {"threads": threads}),
     )
     file = None if vectors == Path(OWN) else vectors
-    cores = (os.cpu_count() or 1) if jobs is None else jobs
+    cores = min(os.cpu_count() or 1, MOST_WORKERS) if jobs is None else jobs
     ways = Ways(data, file, engine, cores, tracker(console, quiet), _silent if quiet else _read,
                 ray_address, watcher(console, quiet))  # fmt: skip
     _run(settings, ways, out, resume)
