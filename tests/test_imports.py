@@ -20,7 +20,7 @@ FLOW = (
     ("recipes", "exact"),
     ("pacing",),
     ("training", "scores", "lessons"),
-    ("probes",),
+    ("probes", "leaning"),
     ("auditing", "summary", "verdict", "word_vectors"),
     ("results", "settings", "work", "corpus_vectors"),
     ("trainings",),
@@ -95,8 +95,8 @@ def test_a_heavy_library_has_one_door(library):
 
 
 def test_the_report_draws_from_files_alone():
-    """It may read what probes declare of themselves and take intervals; it may run no model."""
-    allowed = {"errors", "measures", "store", "probes", "report", "version"}
+    """It may read what probes and claims declare and take intervals; it may run no model."""
+    allowed = {"errors", "measures", "store", "probes", "verdict", "report", "version"}
     for path in (PACKAGE / "report").rglob("*.py"):
         assert own(path) <= allowed, path.name
         assert "torch" not in {name.split(".")[0] for name in imported(path)}, path.name

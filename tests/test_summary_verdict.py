@@ -152,3 +152,15 @@ def test_what_no_probe_measured_is_said_to_be_so():
     }
     assert len(findings) == len(CLAIMS)
     assert findings["needed"] == findings["depends"] == "not measured"
+
+
+def test_every_claim_says_what_it_means_by_an_explanation():
+    entries = judge(agreement(NOISE, NOISE, NOISE), 0)
+    assert {entry["claim"]: entry["notion"] for entry in entries} == {
+        claim.name: claim.notion for claim in CLAIMS
+    }
+    assert {entry["notion"] for entry in entries} == {
+        "transparency",
+        "faithfulness",
+        "plausibility",
+    }

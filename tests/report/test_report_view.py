@@ -14,7 +14,7 @@ from assay.report import bundle, chosen, notions, packed
 from assay.report.block import Block, block
 from assay.report.published import published
 from assay.report.record import Claim, RunRecord, read_run
-from assay.report.words import CLAUSES, NOTION_OF, NOTIONS
+from assay.report.words import CLAUSES, NOTIONS
 
 
 @pytest.fixture(scope="module")
@@ -120,12 +120,12 @@ def claim(name: str, finding: str, notion: str | None = None) -> Claim:
 
 
 def test_claims_stand_under_their_notions() -> None:
-    verdict = [claim(name, "supported") for name in NOTION_OF]
+    verdict = [claim(name, "supported") for name in notions.DECLARED]
     groups = notions.grouped(verdict)
     assert [group.name for group in groups] == list(NOTIONS)
     assert [len(group.claims) for group in groups] == [3, 6, 1]
     assert all(group.sentence.startswith("It may be said that") for group in groups)
-    assert set(CLAUSES) == set(NOTION_OF)
+    assert set(CLAUSES) == set(notions.DECLARED)
 
 
 def test_the_verdicts_own_notion_wins() -> None:

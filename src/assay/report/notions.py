@@ -4,13 +4,16 @@ The claims are grouped as the debate groups them. Each group gets one plain sent
 derived from the findings alone, and there is no score over the groups.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.report.record import Claim
-from assay.report.words import CLAUSES, NOTION_OF, NOTIONS, Notion
+from assay.report.words import CLAUSES, NOTIONS, Notion
+from assay.verdict import CLAIMS
 
 MOST_NAMED = 2  # claims of one finding that a sentence spells out
+OTHER = "other"  # a claim that this version does not know, and that names no notion
+DECLARED: Mapping[str, str] = {claim.name: claim.notion for claim in CLAIMS}
 TESTED = ("supported", "contradicted", "undecided")
 
 
@@ -36,8 +39,13 @@ def grouped(verdict: Sequence[Claim]) -> list[Group]:
     """The notions that have a claim, in the order of the debate; unknown ones last."""
     found: dict[str, list[Claim]] = {name: [] for name in NOTIONS}
     for claim in verdict:
-        found.setdefault(claim.notion or NOTION_OF.get(claim.claim, "other"), []).append(claim)
+        found.setdefault(notion_of(claim), []).append(claim)
     return [_group(name, claims) for name, claims in found.items() if claims]
+
+
+def notion_of(claim: Claim) -> str:
+    """As the verdict says it; older ones did not, and their claims are known by name."""
+    return claim.notion or DECLARED.get(claim.claim, OTHER)
 
 
 def _group(name: str, claims: list[Claim]) -> Group:

@@ -73,18 +73,6 @@ NOTIONS: Mapping[str, Notion] = {
         "this heat map shows what people would point at",
     ),
 }
-NOTION_OF: Mapping[str, str] = {
-    "needed": "transparency",
-    "depends": "transparency",
-    "guides": "transparency",
-    "agrees": "faithfulness",
-    "stable": "faithfulness",
-    "exclusive per instance": "faithfulness",
-    "exclusive per model": "faithfulness",
-    "top weight matters": "faithfulness",
-    "order is efficient": "faithfulness",
-    "plausible": "plausibility",
-}
 CLAUSES: Mapping[str, str] = {  # claim: as it stands after "that"
     "needed": "the model needs its attention",
     "depends": "the prediction depends on which items get the weight",

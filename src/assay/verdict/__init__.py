@@ -36,7 +36,7 @@ CLAIMS = (
     order.CLAIM,
     guides.CLAIM,
     Claim("plausible", "People mark the same items.", "rationale", "DeYoung et al. 2020",
-          "human rationales; says nothing of faithfulness"),
+          "human rationales; says nothing of faithfulness", notion="plausibility"),
 )  # fmt: skip
 
 

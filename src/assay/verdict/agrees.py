@@ -51,4 +51,5 @@ CLAIM = Claim(
     JAIN_WALLACE,
     "gradient against leave-one-out (ceiling), shuffled weights (floor)",
     decide,
+    notion="faithfulness",
 )

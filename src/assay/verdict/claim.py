@@ -1,12 +1,14 @@
 """What is a claim, and what does the verdict say of one?"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
 
 Finding = Literal["supported", "contradicted", "undecided", "not measured", "not applicable"]
+# What one means by explaining: a part that can be looked at, the reason, what people accept.
+Notion = Literal["transparency", "faithfulness", "plausibility"]
 Decision = dict[str, Any]  # finding, effect, low, high, n, why
 
 JAIN_WALLACE = "Jain & Wallace 2019"
@@ -23,6 +25,7 @@ class Claim:
     yardstick: str
     decide: Callable[[pl.DataFrame, int], Decision] | None = None  # the probe's rows, and a seed
     beside: tuple[str, ...] = ()  # further probes whose rows it reads, if they were asked
+    notion: Notion = field(kw_only=True)
 
 
 def decision(

@@ -39,4 +39,5 @@ CLAIM = Claim(
     JAIN_WALLACE,
     "documents with a dominant weight",
     decide,
+    notion="transparency",
 )

@@ -51,4 +51,5 @@ CLAIM = Claim(
     "half of the largest possible JSD",
     decide,
     beside=("seeds",),
+    notion="faithfulness",
 )

@@ -72,4 +72,5 @@ CLAIM = Claim(
     "models that differ by seed alone",
     decide,
     beside=("seeds",),
+    notion="faithfulness",
 )

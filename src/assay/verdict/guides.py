@@ -41,4 +41,5 @@ CLAIM = Claim(
     WIEGREFFE_PINTER,
     "uniform, permuted and leaked weights",
     decide,
+    notion="transparency",
 )

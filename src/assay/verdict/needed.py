@@ -37,4 +37,5 @@ CLAIM = Claim(
     WIEGREFFE_PINTER,
     "the same network with uniform weights, and the noise between seeds",
     decide,
+    notion="transparency",
 )

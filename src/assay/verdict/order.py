@@ -74,4 +74,5 @@ CLAIM = Claim(
     SERRANO_SMITH,
     "the smallest flipping set, gradient and random orders",
     decide,
+    notion="faithfulness",
 )

@@ -43,4 +43,5 @@ CLAIM = Claim(
     WIEGREFFE_PINTER,
     "the same weights, shuffled among the items",
     decide,
+    notion="faithfulness",
 )

@@ -44,4 +44,5 @@ CLAIM = Claim(
     SERRANO_SMITH,
     "the expectation over a random item",
     decide,
+    notion="faithfulness",
 )
