@@ -65,12 +65,13 @@ def audit_documents(
     samples = {score.name: sampled for score in sought if score.costly}
     pool = None if split.pool is None else split.pool.to(device)
     checked = checked_documents(whole, exact_below, seed)
+    marks = {d.id: d.rationale for d in documents if d.rationale} if whole.marked else None
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
         batch = split.batch(cut.tolist()).to(device)
-        view = AuditView(model, batch, seed, pool, odds, exact_below, checked)
+        view = AuditView(model, batch, seed, pool, odds, exact_below, checked, marks)
         scores = score_all(view, sought, samples, missing)
         columns = dict(scores)
         for probe, measure in wanted.items():

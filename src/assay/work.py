@@ -14,10 +14,12 @@ import numpy as np
 import torch
 
 from assay.auditing import Measured, audit_documents
-from assay.batches import evaluation_batches
+from assay.batches import EncodedSplit, evaluation_batches
 from assay.corpora.corpus import Corpus, Document
-from assay.models import ModelConfig, build_model
+from assay.leaning import Lean, learn_leaning
+from assay.models import ModelConfig, Network, build_model
 from assay.models.saved import Trained, load_model, save_model
+from assay.probes import PROBES
 from assay.recipes import Recipe
 from assay.scores.faded import EXACT_BELOW
 from assay.scores.sampling import Whole
@@ -41,6 +43,7 @@ class TrainJob:
     threads: int
     device: str
     vectors: Vectors | None = None
+    lean: Lean | None = None  # only models whose answer is to be known are pushed
 
     @property
     def job(self) -> Job:
@@ -53,7 +56,8 @@ class TrainJob:
                  "recipe": self.recipe.as_record(), "init_seed": self.init_seed,
                  "order_seed": self.order_seed, "threads": self.threads, "device": self.device,
                  "vectors": digest}  # fmt: skip
-        return Job("train", named)
+        lean = {} if self.lean is None else {"lean": asdict(self.lean)}
+        return Job("train", named | lean)
 
 
 def train_now(task: TrainJob, track: Track = untracked) -> tuple[Trained, Training]:
@@ -61,8 +65,19 @@ def train_now(task: TrainJob, track: Track = untracked) -> tuple[Trained, Traini
     torch.set_num_threads(task.threads)
     start = None if task.vectors is None else torch.from_numpy(task.vectors.matrix)
     network = build_model(task.config, task.init_seed, start).to(task.device)
-    training = train(network, task.corpus, task.recipe, order_seed=task.order_seed, track=track)
+    training = _taught(network, task, track)
     return Trained(network, task.corpus.vocabulary), training
+
+
+def _taught(network: Network, task: TrainJob, track: Track) -> Training:
+    corpus = task.corpus
+    if task.lean is None:
+        return train(network, corpus, task.recipe, order_seed=task.order_seed, track=track)
+    splits = {
+        name: EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
+        for name, documents in (("train", corpus.train), ("dev", corpus.dev))
+    }
+    return learn_leaning(network, splits, corpus, task.recipe, task.lean, task.order_seed, track)
 
 
 def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path:
@@ -107,14 +122,16 @@ class AuditJob:
     def job(self) -> Job:
         documents = [document.as_row() for document in self.part.documents]
         digest = hashlib.sha256(canonical(documents)).hexdigest()
-        whole = hashlib.sha256(canonical(asdict(self.part.whole))).hexdigest()
+        told = asdict(self.part.whole)
+        marked = told.pop("marked") and any(PROBES[name].reads_marks for name in self.probes)
+        whole = hashlib.sha256(canonical(told)).hexdigest()
         named = {"model": self.model_key, "documents": digest, "whole": whole,
                  "probes": self.probes, "seed": self.seed, "sample": self.sample,
                  "threads": self.threads, "device": self.device}  # fmt: skip
         # What came later is named only if it was asked for: older jobs keep their names.
         odds = {} if self.part.odds is None else {"odds": self.part.odds.digest}
         below = {} if self.exact_below == EXACT_BELOW else {"exact_below": self.exact_below}
-        return Job("audit", named | odds | below)
+        return Job("audit", named | odds | below | ({"marked": True} if marked else {}))
 
 
 def run_audit(task: AuditJob) -> Path:

@@ -9,6 +9,7 @@ from assay.probes import (
     guide,
     imitation,
     permutation,
+    rationale,
     seeds,
     substitute,
     uniform,
@@ -27,6 +28,7 @@ _ASKED = (
     guide,
     imitation,
     deception,
+    rationale,
 )
 PROBES: dict[str, Probe] = {module.PROBE.name: module.PROBE for module in _ASKED}
 

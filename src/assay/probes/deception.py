@@ -17,10 +17,11 @@ from assay.lessons import Base, Deceive, Lesson, Looked, Outputs, Scale, Source
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.probes.trained import ACCURACY, F1, accuracy, goodness, whole
 from assay.scores import NotApplicable
+from assay.scores.sampling import is_mixed
 
 
 def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
-    if not any(_mixed(document.rationale) for document in corpus.test):
+    if not any(is_mixed(document.rationale) for document in corpus.test):
         raise NotApplicable("No item of this corpus is marked as one attention must avoid.")
     return [Base(), *(lesson for _, _, lesson in _lessons(scale))]
 
@@ -49,7 +50,7 @@ def marked_mass(looked: Looked, corpus: Corpus) -> np.ndarray:
     mass = np.full(len(looked.ids), np.nan)
     for row, name in enumerate(looked.ids):
         marked = marks[name]
-        if marked is not None and _mixed(marked):
+        if marked is not None and is_mixed(marked):
             mass[row] = looked.attention[row, : len(marked)][np.array(marked)].sum()
     return mass
 
@@ -60,10 +61,6 @@ def _lessons(scale: Scale) -> list[tuple[str, int, Lesson]]:
         for weight in scale.deceptions
         for seed in range(scale.seed, scale.seed + scale.guides)
     ]
-
-
-def _mixed(marked: Sequence[bool] | None) -> bool:
-    return marked is not None and any(marked) and not all(marked)
 
 
 PROBE = Probe(

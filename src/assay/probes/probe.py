@@ -66,3 +66,4 @@ class Probe:
     measure: Callable[[View, Scores], Outcome] | None = None
     trainings: Trainings | None = None  # in the place of `measure`, where it needs a trainer
     reads_word_odds: bool = False  # its views must know what a word model learnt from train
+    reads_marks: bool = False  # its views must know which items people marked

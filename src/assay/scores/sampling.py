@@ -24,12 +24,14 @@ class Whole:
     ids: tuple[str, ...]
     lengths: tuple[int, ...]
     words: tuple[str, ...]
+    marked: bool = False  # does any have both items that people marked and items they did not?
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> "Whole":
         ids = tuple(document.id for document in documents)
         lengths = tuple(len(document.tokens) for document in documents)
         ends = np.cumsum(lengths, dtype=np.int64)
+        marked = any(is_mixed(document.rationale) for document in documents)
         if not sum(lengths):
             return cls(ids, lengths, ())
         # The same pool for every seed: what a document draws from it is what the seed decides.
@@ -40,7 +42,7 @@ class Whole:
             documents[row].tokens[place - ends[row]]
             for row, place in zip(rows.tolist(), places.tolist(), strict=True)
         )
-        return cls(ids, lengths, words)
+        return cls(ids, lengths, words, marked)
 
     def sample(self, count: int, seed: int) -> frozenset[str]:
         """At most so many names: those with the smallest keys, whoever asks.
@@ -51,3 +53,8 @@ class Whole:
         order = np.argsort(document_keys(self.ids, seed, "sample"), kind="stable")[:count]
         costs = np.cumsum(np.array(self.lengths, dtype=np.int64)[order] ** 2)
         return frozenset(self.ids[row] for row in order[costs <= SQUARED_ITEMS].tolist())
+
+
+def is_mixed(marks: Sequence[bool] | None) -> bool:
+    """Are some items marked and others not? Only such a document can tell scores apart."""
+    return marks is not None and any(marks) and not all(marks)

@@ -1,6 +1,6 @@
 """What is a score: one number per item from some measure of importance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -23,6 +23,8 @@ class AuditView(View):
     # From so many items on leave-one-out may stop where a deletion has faded; None: never.
     exact_below: int | None = None
     checked: frozenset[str] = frozenset()  # long documents of which both are computed
+    # By id, for each item whether people marked it; None: no document of the run can be asked.
+    marks: Mapping[str, Sequence[bool]] | None = None
 
 
 def any_model(model: Model) -> object:
