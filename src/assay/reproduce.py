@@ -68,7 +68,7 @@ def reproduce(
     numbers = read_numbers(reference, paper.name)
     collected = collect(paper, out, vectors, numbers, reasons.of)
     typed = command(name, choice, ways, out)
-    drawings = drawn_figures(collected)
+    drawings = drawn_figures(collected, numbers)
     for file, drawing in drawings.values():
         _write(page_file.parent / file, drawing)
     files = {table: file for table, (file, _) in drawings.items()}

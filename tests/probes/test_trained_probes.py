@@ -236,6 +236,6 @@ def test_presets_hold_the_papers_numbers_and_seeds_replace_them():
     assert (paper.together, paper.apart, paper.guides, len(paper.weights)) == (8, 4, 3, 10)
     assert scale_for("paper", 0, None, from_scratch=True).first_epochs == 80
     five = scale_for("quick", 7, 5)
-    assert (five.seed, five.together, five.apart, five.guides, five.chains) == (7, 5, 5, 5, 5)
+    assert (five.seed, five.together, five.apart, five.guides, five.chains) == (7, 5, 0, 5, 5)
     assert 0.0 in five.weights
     assert list(paper.weights) == sorted(paper.weights)

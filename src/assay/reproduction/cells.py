@@ -48,12 +48,14 @@ class Cell:
             corpus=self.grid.name,
             encoder=self.encoder,
             attention=self.attention,
-            probes=tuple(name for name in paper.probes if name in PROBES),
+            probes=tuple(name for name in self.grid.probes or paper.probes if name in PROBES),
             seed=seed,
             limit=self.grid.limit,
-            preset=paper.preset,
+            preset=self.grid.preset or paper.preset,
             threads=THREADS,
             vectors=None if self.vectors == RANDOM else self.vectors,
+            seeds=self.grid.further,
+            from_scratch=self.grid.from_scratch,
         )
 
 
@@ -65,9 +67,9 @@ def names_in(given: str) -> tuple[str, ...]:
 def slug(settings: Settings) -> str:
     """The folder of a run; its other settings are the same throughout a paper."""
     vectors = re.sub(r"\W+", "-", settings.vectors or RANDOM)
-    return "-".join(
-        (settings.corpus, settings.encoder, settings.attention, vectors, f"seed{settings.seed}")
-    )
+    afresh = ["scratch"] if settings.from_scratch else []
+    return "-".join((settings.corpus, settings.encoder, settings.attention, vectors, *afresh,
+                     f"seed{settings.seed}"))  # fmt: skip
 
 
 def all_cells(paper: Paper, vectors: Sequence[str]) -> Iterator[Cell]:

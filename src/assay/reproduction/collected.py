@@ -58,8 +58,14 @@ def _printed(
             for row in rows_of(part, cell, measured(part, cell, runs), published,
                                _why_not(part, cell, reasons))
         ]  # fmt: skip
-        parts.append((part, tuple(_told_once(rows))))
+        parts.append((part, tuple(_told_once(_asked(rows)))))
     return Printed(table, tuple(parts))
+
+
+def _asked(rows: Sequence[Row]) -> Sequence[Row]:
+    """Without the models whose runs were not asked for any of these numbers, if some were."""
+    asked = [row for row in rows if row.not_run or row.measured]
+    return asked if any(row.measured for row in rows) else rows
 
 
 def _told_once(rows: Sequence[Row]) -> Iterator[Row]:
@@ -67,10 +73,10 @@ def _told_once(rows: Sequence[Row]) -> Iterator[Row]:
 
     Models that were run and cannot be compared are told each: no list below the tables has them.
     """
-    shown = {row.cell.grid.name for row in rows if not row.empty}
+    shown = {row.cell.grid.label for row in rows if not row.empty}
     for row in rows:
-        if not row.empty or row.not_run == NO_PARTNER or row.cell.grid.name not in shown:
-            shown.add(row.cell.grid.name)
+        if not row.empty or row.not_run == NO_PARTNER or row.cell.grid.label not in shown:
+            shown.add(row.cell.grid.label)
             yield row
 
 
@@ -85,7 +91,7 @@ def _grouped(reasons: Mapping[Cell, Why]) -> tuple[tuple[str, str], ...]:
     """Models of one corpus and kind of vectors that share a reason share a line."""
     lines: dict[tuple[str, str], list[str]] = {}
     for cell, why in reasons.items():
-        name = cell.grid.name
+        name = cell.grid.label
         subject = name if cell.vectors == RANDOM else f"{name} with `{cell.vectors}`"
         lines.setdefault((subject, why.whole), []).append(cell.model)
     return tuple((f"{name} ({', '.join(m)})", whole) for (name, whole), m in lines.items())

@@ -18,7 +18,8 @@ A number is **inside** if the published value, as printed and with no allowance 
 lies within our 95 % interval, bounds included; otherwise it is **outside**. Where a model was \
 trained with two seeds or more that interval is Student's t over the seeds; where it was trained \
 once it is the interval over test documents (percentile bootstrap, Wilson for shares), which knows \
-nothing of what another seed would give. Standard deviations have no interval over documents. \
+nothing of what another seed would give. Numbers of whole models, of which one run trains several, \
+have Student's t over those models. Standard deviations have no interval over documents. \
 Published numbers without a word beside them were printed; others are marked (recalled: not \
 verified; digitised: read off a figure). A number published of another corpus is shown for \
 orientation and never judged by."""
@@ -61,6 +62,10 @@ class Row:
     not_run: str = ""
 
     @property
+    def measured(self) -> bool:
+        return any(each.seeds is not None for each in self.numbers)
+
+    @property
     def empty(self) -> bool:
         """Neither ours nor published."""
         return bool(self.not_run) and all(each.published is None for each in self.numbers)
@@ -100,7 +105,8 @@ def _published(
 ) -> Published | None:
     grid = cell.grid
     place = measure.published or (group, measure.statistic or grid.score)
-    found = numbers.find(part.published, grid.beside or grid.name, cell.model, *place)
+    setting = measure.setting or cell.model
+    found = numbers.find(part.published, grid.beside or grid.name, setting, *place)
     return None if found is None else replace(found, of=grid.beside)
 
 

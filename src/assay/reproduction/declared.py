@@ -14,6 +14,7 @@ from assay.errors import UserError, nearest
 
 REFERENCE = Path(str(files("assay") / "reference"))
 ALL = "all"
+OVER_MODELS = "mean_over_seeds"  # in a summary: of models that one run trained
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,13 @@ class Measure:
     group: tuple[str, ...] = ()  # the parts of the summary's group, in any order
     less: str | None = None  # another quantity, taken from it document by document
     published: tuple[str, ...] = ()  # group and statistic of published.csv, where they differ
+    setting: str = ""  # its setting there, where that is not the model; "a*": what begins so
     times: float = 1.0  # what ours is multiplied by to stand beside it: 100 for per cent
+
+    @property
+    def of_models(self) -> bool:
+        """Is it a number of whole models, of which a run trains several?"""
+        return self.statistic == OVER_MODELS
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class Table:
     title: str
     words: str
     parts: tuple[Part, ...]
+    drawing: str = ""  # a figure of its own; else what names an axis is drawn as dots
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,15 @@ class Grid:
     note: str = ""
     unless_named: str = ""  # why it is not trained unless it is asked for by name
     beside: str = ""  # another corpus, whose published numbers are shown but not judged by
+    preset: str = ""  # in place of the paper's
+    probes: tuple[str, ...] = ()  # in place of the paper's
+    further: int | None = None  # models that differ by seed within a run, for the preset's numbers
+    from_scratch: bool = False  # every counterfeit from fresh weights
+
+    @property
+    def label(self) -> str:
+        """A corpus may be declared twice."""
+        return f"{self.name}, from scratch" if self.from_scratch else self.name
 
 
 @dataclass(frozen=True)
@@ -115,7 +132,7 @@ def _table(reference: Path, paper: str, name: str) -> Table:
         Part(**{**_frozen(part), "measures": tuple(map(_measure, part["measures"]))})
         for part in declared["parts"]
     )
-    return Table(name, declared["title"], declared["words"], parts)
+    return Table(name, declared["title"], declared["words"], parts, declared.get("drawing", ""))
 
 
 def _measure(declared: dict[str, Any]) -> Measure:

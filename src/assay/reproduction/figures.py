@@ -4,25 +4,34 @@ from collections.abc import Iterator
 
 from assay.report.figures.dots import Dots, dot_figure
 from assay.report.figures.drawn import in_both_inks
+from assay.report.figures.style import Figure
 from assay.reproduction.cells import RANDOM
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import Row
+from assay.reproduction.frontier import frontier_figure
+from assay.reproduction.published import Numbers
 
 FOLDER = "figures"  # beside the page
+FRONTIER = "frontier"
 
 
-def drawn_figures(collected: Collected) -> dict[str, tuple[str, str]]:
-    """Table -> its file, as seen from the page, and its drawing.
+def drawn_figures(collected: Collected, numbers: Numbers) -> dict[str, tuple[str, str]]:
+    """Table -> its file, as seen from the page, and its drawing."""
+    found = {printed.table.name: _figure(collected, printed, numbers)
+             for printed in collected.tables}  # fmt: skip
+    return {
+        table: (f"{FOLDER}/{figure.name}.svg", in_both_inks(figure))
+        for table, figure in found.items()
+        if figure is not None
+    }
 
-    Drawn is what names an axis and has numbers.
-    """
-    found = {printed.table.name: list(_panels(printed)) for printed in collected.tables}
-    drawn: dict[str, tuple[str, str]] = {}
-    for table, panels in found.items():
-        if panels:
-            name = f"{collected.paper.name}-{table}"
-            drawn[table] = (f"{FOLDER}/{name}.svg", in_both_inks(dot_figure(name, panels)))
-    return drawn
+
+def _figure(collected: Collected, printed: Printed, numbers: Numbers) -> Figure | None:
+    """Drawn is what names an axis and has numbers, and what has a drawing of its own."""
+    if printed.table.drawing == FRONTIER:
+        return frontier_figure(collected, numbers)
+    panels = list(_panels(printed))
+    return dot_figure(f"{collected.paper.name}-{printed.table.name}", panels) if panels else None
 
 
 def _panels(printed: Printed) -> Iterator[Dots]:
@@ -37,4 +46,4 @@ def _panels(printed: Printed) -> Iterator[Dots]:
 
 def _label(row: Row) -> str:
     vectors = "" if row.cell.vectors == RANDOM else f", {row.cell.vectors}"
-    return f"{row.cell.grid.name}: {row.model}{vectors}"
+    return f"{row.cell.grid.label}: {row.model}{vectors}"

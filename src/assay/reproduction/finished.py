@@ -104,8 +104,12 @@ def runs_of(cell: Cell, paper: Paper, runs: list[Run]) -> list[Run]:
     wanted = cell.settings(paper, seed=0).as_record()
     free = ("seed", "probes", "threads")
     asked = {key: value for key, value in wanted.items() if key not in free}
-    own = [run for run in runs if all(run.record["settings"].get(k) == v for k, v in asked.items())]
-    return sorted(own, key=lambda run: run.seed)
+
+    def fits(run: Run) -> bool:
+        held = run.record["settings"]
+        return {key: value for key, value in held.items() if key not in free} == asked
+
+    return sorted(filter(fits, runs), key=lambda run: run.seed)
 
 
 def _interval(row: Mapping[str, Any]) -> Interval:

@@ -21,7 +21,7 @@ def printed_lines(tables: Sequence[Printed], cells: Collection[Cell]) -> Iterato
 
 
 def _row_lines(row: Row, headings: Sequence[str]) -> Iterator[str]:
-    model = f"{row.cell.grid.name} {row.model} {row.cell.vectors} {row.name}"
+    model = f"{row.cell.grid.label} {row.model} {row.cell.vectors} {row.name}"
     if row.not_run:
         yield f"{model}: not run: {row.not_run}"
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import RULE, Compared, Row
-from assay.reproduction.declared import Part
+from assay.reproduction.declared import Measure, Part
 from assay.reproduction.provenance import data_lines, model_lines, version_line
 from assay.reproduction.sensitivity import vectors_lines
 from assay.reproduction.spelled import NOTHING, number
@@ -58,27 +58,32 @@ def _part_lines(part: Part, rows: Sequence[Row]) -> Lines:
         yield f"The finished runs do not hold {', '.join(names)}: they were not asked for it."
         return
     beside = any(number.published for row in rows for number in row.numbers)
-    headings = [h for measure in part.measures for h in _headings(measure.heading, beside)]
+    headings = [h for measure in part.measures for h in _headings(measure, beside)]
     yield _line(["corpus", "model", "vectors", "class", "seeds", *headings])
     yield _line(["---"] * (5 + len(headings)))
     for row in rows:
-        first = [row.cell.grid.name, row.model, f"`{row.cell.vectors}`", row.name]
-        yield _line([*first, str(row.seeds), *_cells(row, beside)])
+        first = [row.cell.grid.label, row.model, f"`{row.cell.vectors}`", row.name]
+        yield _line([*first, str(row.seeds), *_cells(part, row, beside)])
 
 
-def _headings(heading: str, beside: bool) -> list[str]:
+def _headings(measure: Measure, beside: bool) -> list[str]:
+    heading = measure.heading
     ours = [f"{heading}, over seeds", "over documents, first seed"]
+    if measure.of_models:
+        ours = [f"{heading}, over models"]
     return [f"{heading}, published", *ours] if beside else ours
 
 
-def _cells(row: Row, beside: bool) -> Iterator[str]:
-    for place, each in enumerate(row.numbers):
+def _cells(part: Part, row: Row, beside: bool) -> Iterator[str]:
+    for place, (measure, each) in enumerate(zip(part.measures, row.numbers, strict=True)):
+        ours = [each.interval] if measure.of_models else [each.seeds, each.instances]
         if beside:
             yield _published(each, row)
         if row.not_run:
-            yield from (f"not run: {row.not_run}" if place == 0 else NOTHING, NOTHING)
+            yield f"not run: {row.not_run}" if place == 0 else NOTHING
+            yield from [NOTHING] * (len(ours) - 1)
         else:
-            yield from (number(each.seeds), number(each.instances))
+            yield from map(number, ours)
 
 
 def _published(each: Compared, row: Row) -> str:

@@ -15,7 +15,7 @@ def data_lines(collected: Collected) -> Iterator[str]:
         return
     yield from ("## Data", "", "| corpus | train | dev | test | words | notes |",
                 "|---|---:|---:|---:|---:|---|")  # fmt: skip
-    notes = {grid.name: grid.note for grid in collected.paper.corpora}
+    notes = {grid.label: grid.note for grid in collected.paper.corpora}
     for name, run in first.items():
         corpus = run.record["corpus"]
         sizes = " | ".join(f"{corpus['sizes'][split]:,}" for split in SPLITS)
@@ -28,7 +28,7 @@ def data_lines(collected: Collected) -> Iterator[str]:
 def model_lines(collected: Collected) -> Iterator[str]:
     """What the vectors files brought, as far as runs used any."""
     found = {
-        (run.vectors, cell.grid.name): run.record["vectors"]
+        (run.vectors, cell.grid.label): run.record["vectors"]
         for cell, runs in collected.runs.items()
         for run in runs
         if run.record["vectors"]["kind"] == "file"
@@ -57,5 +57,5 @@ def _first_runs(collected: Collected) -> dict[str, Run]:
     first: dict[str, Run] = {}
     for cell, runs in collected.runs.items():
         for run in runs:
-            first.setdefault(cell.grid.name, run)
+            first.setdefault(cell.grid.label, run)
     return first

@@ -35,7 +35,17 @@ class Numbers:
     def find(
         self, table: str, corpus: str, setting: str, group: str, statistic: str
     ) -> Published | None:
+        """A setting that ends in * stands for the one that begins so."""
+        if setting.endswith("*"):
+            found = self.beginning(table, corpus, setting.removesuffix("*"))
+            assert len(found) < 2, f"{setting!r} of {table}, {corpus} is not one setting: {found}"
+            setting = found[0] if found else setting
         return self.held.get((table, corpus, setting, group, statistic))
+
+    def beginning(self, table: str, corpus: str, start: str) -> list[str]:
+        """The settings of this table and corpus that begin so, in the file's order."""
+        keys = [key for key in self.held if key[:2] == (table, corpus)]
+        return list(dict.fromkeys(key[2] for key in keys if key[2].startswith(start)))
 
     def groups(self, table: str, corpus: str, setting: str) -> list[str]:
         """The classes, or `overall`, for which something was published of this model."""

@@ -1,6 +1,6 @@
 """What does another attention cost in prediction? Wiegreffe & Pinter's figure 5."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -10,8 +10,10 @@ from assay.report.distributions import JSD
 from assay.report.figures.style import (
     ATTENTION,
     LABEL_WIDTH,
+    PAGE,
     RIVAL,
     WIDTH,
+    Chart,
     Figure,
     Rows,
     across,
@@ -49,25 +51,61 @@ class Point:
         return {"x": short(self.far), "y": short(self.moved), "say": say, **further}
 
 
+@dataclass(frozen=True)
+class Plane:
+    """All that stands in one figure: sweeps over lambda, and marks by their shape."""
+
+    sweeps: Sequence[tuple[int, Point]]  # (seed of the sweep, model)
+    others: Mapping[str, Sequence[Point]]
+
+    @property
+    def points(self) -> list[Point]:
+        swept = [point for _, point in self.sweeps]
+        return [*swept, *(point for some in self.others.values() for point in some)]
+
+    @property
+    def words(self) -> str:
+        said = "; ".join(str(point.row()["say"]) for point in self.points)
+        return f"Mean TVD against mean JSD. {said}."
+
+
 def counterfeit_figure(record: RunRecord) -> Iterator[Figure]:
     """Drawn where there is a sweep; seeds, uniform and adversary where they were measured."""
-    sweeps = _sweeps(record)
-    if not sweeps:
-        return
+    plane = plane_of(record)
+    if plane.sweeps:
+        drawn = drawn_plane(plane, TITLE)
+        yield Figure("imitation_frontier", NAME, drawn, plane.words)
+
+
+def planes_figure(name: str, panels: Sequence[tuple[Sequence[str], Plane, Plane]]) -> Figure:
+    """For pages of tables made again: (title, ours, published), one below the other."""
+    drawn = alt.vconcat(*(drawn_plane(ours, title, published) for title, ours, published in panels),
+                        spacing=24)  # fmt: skip
+    said = " ".join(f"{title[0]}. {ours.words}" for title, ours, _ in panels)
+    return Figure(name, NAME, drawn, said, PAGE)
+
+
+def plane_of(record: RunRecord) -> Plane:
     others = {"triangle-up": _seeds(record), "square": _uniform(record), "cross": _exact(record)}
-    points = [point for _, point in sweeps] + [p for some in others.values() for p in some]
-    said = "; ".join(str(point.row()["say"]) for point in points)
-    highest = HEADROOM * max([0.01, *(point.moved for point in points)])
-    marks = [_marks(found, shape) for shape, found in others.items() if found]
-    title = "mean JSD of the weights from the model’s own"
+    return Plane(_sweeps(record), others)
+
+
+def drawn_plane(plane: Plane, title: Sequence[str], published: Plane | None = None) -> Chart:
+    """Published points stand behind ours, in the ink of the page."""
+    behind = [] if published is None else [
+        _marks(found, shape, ink=None) for shape, found in published.others.items() if found
+    ]  # fmt: skip
+    shown = plane.points + ([] if published is None else published.points)
+    highest = HEADROOM * max([0.01, *(point.moved for point in shown)])
+    marks = [_marks(found, shape) for shape, found in plane.others.items() if found]
     upward = alt.Y("y:Q", title=None).scale(domain=[0, highest], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
-    drawn = layered(_curve(sweeps), *marks).encode(x=across("x", title, (0.0, JSD.high)), y=upward)
-    drawn = drawn.properties(width=WIDTH, height=HEIGHT, title=TITLE)
-    yield Figure("imitation_frontier", NAME, drawn, f"Mean TVD against mean JSD. {said}.")
+    rightward = across("x", "mean JSD of the weights from the model’s own", (0.0, JSD.high))
+    drawn = layered(*behind, _curve(plane.sweeps), *marks).encode(x=rightward, y=upward)
+    return drawn.properties(width=WIDTH, height=HEIGHT, title=list(title))
 
 
-def _curve(sweeps: list[tuple[int, Point]]) -> alt.LayerChart:
+def _curve(sweeps: Sequence[tuple[int, Point]]) -> alt.LayerChart:
     """One line per sweep, from the lowest lambda to the highest."""
     rows: Rows = [
         point.row(sweep=str(seed), turn=turn) for turn, (seed, point) in enumerate(sweeps)
@@ -78,10 +116,16 @@ def _curve(sweeps: list[tuple[int, Point]]) -> alt.LayerChart:
     return layered(line, dots.encode(tooltip="say:N"))
 
 
-def _marks(points: list[Point], shape: str) -> alt.Chart:
+def _marks(points: Sequence[Point], shape: str, ink: str | None = RIVAL) -> alt.Chart:
+    """Without an ink of their own they are outlines in that of the page."""
     marks = chart([point.row() for point in points])
+    filled = ink is not None and shape != "square"
     drawn: alt.Chart = marks.mark_point(
-        color=RIVAL, shape=shape, filled=shape != "square", size=SIZE, opacity=1
+        color=alt.Undefined if ink is None else ink,
+        shape=shape,
+        filled=filled,
+        size=SIZE,
+        opacity=1,
     ).encode(tooltip="say:N")
     return drawn
 

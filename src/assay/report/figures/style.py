@@ -74,5 +74,5 @@ def _config(ink: str) -> dict[str, Any]:
         "title": {"color": ink, "fontSize": TEXT_SIZE, "fontWeight": "bold", "anchor": "start"},
         "text": {"color": ink, "fontSize": TEXT_SIZE},
         "rule": {"color": ink}, "tick": {"color": ink}, "line": {"color": ink},
-        "rect": {"color": ink},
+        "rect": {"color": ink}, "point": {"color": ink},
     }  # fmt: skip

@@ -1,0 +1,54 @@
+"""Where do our counterfeits stand, and where the published ones? Wiegreffe & Pinter's figure 5."""
+
+from collections.abc import Iterator
+
+from assay.report.figures.counterfeits import Plane, Point, plane_of, planes_figure
+from assay.report.figures.style import Figure
+from assay.report.record import read_run
+from assay.reproduction.collected import Collected
+from assay.reproduction.published import OVERALL, Numbers
+
+TABLE = "figure5"
+SHAPES = {  # how published settings begin: the mark that stands for them
+    "adversary lambda sweep": "circle",
+    "random seed (triangle)": "triangle-up",
+    "uniform weights": "square",
+    "Jain & Wallace": "cross",
+}
+IN_COLOUR = [
+    "in colour ours, in outline published",
+    "mean TVD of the predictions",
+    "circles: counterfeits; triangles: other seeds",
+    "square: uniform; cross: furthest weights per document",
+]
+
+
+def frontier_figure(collected: Collected, numbers: Numbers) -> Figure | None:
+    """One panel per corpus whose first run swept lambda."""
+    panels = [
+        ([name, *IN_COLOUR], ours, published_plane(numbers, name))
+        for name, ours in _planes(collected)
+    ]
+    return planes_figure(f"{collected.paper.name}-{TABLE}", panels) if panels else None
+
+
+def published_plane(numbers: Numbers, corpus: str) -> Plane:
+    """Published as half the TVD; here doubled, to stand beside ours."""
+    others = {
+        shape: [
+            Point(f"published, {setting}", far.value, 2 * moved.value)
+            for setting in numbers.beginning(TABLE, corpus, start)
+            if (far := numbers.find(TABLE, corpus, setting, OVERALL, "jsd")) is not None
+            and (moved := numbers.find(TABLE, corpus, setting, OVERALL, "half_tvd")) is not None
+        ]
+        for start, shape in SHAPES.items()
+    }
+    return Plane((), others)
+
+
+def _planes(collected: Collected) -> Iterator[tuple[str, Plane]]:
+    for cell, runs in collected.runs.items():
+        for run in runs[:1]:
+            plane = plane_of(read_run(run.folder))
+            if plane.sweeps:
+                yield cell.grid.label, plane
