@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from assay.batches import Batch
 from assay.corpora.corpus import Document
+from assay.leaning import Lean, leaning_loss, welcome_items
 from assay.lessons import Looked
 from assay.models.protocol import States
 from assay.training import label_loss
-from assay.trainings.losses import deceptive_loss, divergence, imitation_loss, marks_of
+from assay.trainings.losses import divergence, imitation_loss
 from tests.small_models import batch, corpus, network
 
 
@@ -115,13 +116,13 @@ def test_the_deceiver_pays_for_the_marked_mass_alone():
     model = Scripted([[math.log(2), 0.0, 0.0], [1.0, 2.0, 0.0]], [0.3, -0.2])
     task = label_loss(toy)(model.logits, one_batch([3, 2])).item()
     for weight in (0.0, 0.1, 1.0):
-        value = deceptive_loss(toy, MARKED, weight)(model, one_batch([3, 2])).item()
+        value = leaning_loss(toy, MARKED, Lean(weight))(model, one_batch([3, 2])).item()
         assert value == pytest.approx(task + weight * math.log(2), abs=1e-6)
 
 
 def test_a_deceiver_whose_whole_mass_is_marked_is_led_back():
     model = Scripted([[60.0, 0.0, 0.0]], [0.0])
-    value = deceptive_loss(corpus(), MARKED, 1.0)(model, one_batch([3]))
+    value = leaning_loss(corpus(), MARKED, Lean(1.0))(model, one_batch([3]))
     value.backward()
     assert math.isfinite(value.item())
     gradient = model.scores.grad
@@ -135,10 +136,21 @@ def test_of_pairs_both_terms_are_summed():
     model.logits = nn.Parameter(torch.tensor([[0.0, 1.0], [0.5, 0.0]]))
     documents = one_batch([3, 3])
     mean = label_loss(pair)(model.logits, documents).item()
-    value = deceptive_loss(pair, MARKED[:1], 1.0)(model, documents).item()
+    value = leaning_loss(pair, MARKED[:1], Lean(1.0))(model, documents).item()
     assert value == pytest.approx(2 * mean + math.log(2), abs=1e-6)
 
 
 def test_marks_are_kept_where_attention_has_a_choice():
     unmarked = Document("d2", ("a",), 0)
-    assert set(marks_of([*MARKED, unmarked])) == {"d0"}
+    away, towards = (welcome_items([*MARKED, unmarked], Lean(1.0, way)) for way in (False, True))
+    assert {name: items.tolist() for name, items in away.items()} == {"d0": [0, 1, 1]}
+    assert {name: items.tolist() for name, items in towards.items()} == {"d0": [1, 0, 0]}
+
+
+def test_towards_the_marked_items_their_mass_is_what_is_paid_for():
+    """d0 has a quarter of its weight on the marked item, so log(4); d1 pays nothing again."""
+    toy = corpus()
+    model = Scripted([[0.0, math.log(2), 0.0], [1.0, 2.0, 0.0]], [0.3, -0.2])
+    task = label_loss(toy)(model.logits, one_batch([3, 2])).item()
+    value = leaning_loss(toy, MARKED, Lean(0.5, towards=True))(model, one_batch([3, 2])).item()
+    assert value == pytest.approx(task + 0.5 * math.log(4), abs=1e-6)

@@ -60,7 +60,8 @@ def lesson_training(lesson: Lesson, base: TrainJob) -> TrainJob:
     """The base's training with what the lesson changes of it."""
     encoder = lesson.encoder or base.config.encoder
     attention = lesson.attention or base.config.attention
-    size = base.config.size if lesson.encoder is None else base.recipe.size(lesson.encoder)
+    own = lesson.encoder is None
+    size = base.config.size if own else base.recipe.size(encoder)
     return replace(
         base,
         config=replace(base.config, encoder=encoder, attention=attention, size=size),
@@ -68,6 +69,7 @@ def lesson_training(lesson: Lesson, base: TrainJob) -> TrainJob:
         init_seed=lesson.init_seed,
         order_seed=lesson.order_seed,
         threads=THREADS,
+        lean=base.lean if own else None,  # another network only learns the task
     )
 
 

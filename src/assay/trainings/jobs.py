@@ -11,15 +11,14 @@ from pathlib import Path
 
 import torch
 
-from assay.batches import EncodedSplit, evaluation_batches
+from assay.batches import EncodedSplit
 from assay.corpora.corpus import Corpus
+from assay.leaning import Lean, learn_leaning
 from assay.lessons import Base, Deceive, Imitate, Lesson, Source
 from assay.models import Network, build_model
 from assay.models.saved import Trained, load_model, save_model
 from assay.store import Job, finished, publish, write_json, write_parquet
 from assay.training import (
-    EVALUATION_CELLS,
-    Loss,
     Training,
     dev_metric,
     fit,
@@ -30,7 +29,7 @@ from assay.training import (
 )
 from assay.trainings.imposed import SPLITS, halves, imposed_weights
 from assay.trainings.looks import look, read_look, without_marked
-from assay.trainings.losses import deceptive_loss, imitation_loss
+from assay.trainings.losses import imitation_loss
 from assay.work import TrainJob
 
 UNMARKED = "unmarked"  # test without its marked items
@@ -148,32 +147,19 @@ def _network(task: LessonJob) -> Network:
 def _fit(task: LessonJob, network: Network, splits: Mapping[str, EncodedSplit]) -> Training:
     """Counterfeiters stop by their training loss, as published; all others by dev."""
     lesson, corpus, recipe = task.source, task.training.corpus, task.training.recipe
-    train, dev, loss = splits["train"], splits["dev"], _loss(task)
-    taught = train if lesson.half is None else _half(corpus, lesson.half)
-    losses = fit(network, taught, recipe, loss, lesson.order_seed, untracked)
+    taught = splits["train"] if lesson.half is None else _half(corpus, lesson.half)
     if isinstance(lesson.aim, Imitate):
+        base = read_look(task.needs[lesson.aim.base] / "train.parquet")
+        loss = imitation_loss(base, lesson.aim.weight)
+        losses = fit(network, taught, recipe, loss, lesson.order_seed, untracked)
         return keep_best(network, losses, "training loss", lambda value: -value, lesson.patience)
-    if isinstance(lesson.aim, Deceive):
-        return keep_best(network, losses, "dev loss", lambda _: -_mean_loss(network, dev, loss))
-    return learn(network, taught, dev, recipe, loss, dev_metric(corpus), lesson.order_seed,
-                 untracked)  # fmt: skip
-
-
-def _loss(task: LessonJob) -> Loss:
-    aim, corpus = task.source.aim, task.training.corpus
-    if isinstance(aim, Imitate):
-        return imitation_loss(read_look(task.needs[aim.base] / "train.parquet"), aim.weight)
-    if isinstance(aim, Deceive):
-        return deceptive_loss(corpus, (*corpus.train, *corpus.dev), aim.weight)
-    return task_loss(corpus)
-
-
-@torch.no_grad()
-def _mean_loss(network: Network, split: EncodedSplit, loss: Loss) -> float:
-    device = next(network.parameters()).device
-    cuts = evaluation_batches(split.lengths, EVALUATION_CELLS)
-    values = [float(loss(network, split.batch(rows.tolist()).to(device))) for rows in cuts]
-    return sum(values) / len(split.documents)
+    lean = Lean(lesson.aim.weight) if isinstance(lesson.aim, Deceive) else task.training.lean
+    if lean is not None:
+        taught_dev = {"train": taught, "dev": splits["dev"]}
+        return learn_leaning(network, taught_dev, corpus, recipe, lean, lesson.order_seed,
+                             untracked)  # fmt: skip
+    return learn(network, taught, splits["dev"], recipe, task_loss(corpus), dev_metric(corpus),
+                 lesson.order_seed, untracked)  # fmt: skip
 
 
 def _encoded(corpus: Corpus, name: str) -> EncodedSplit:
