@@ -12,6 +12,7 @@ from assay.corpora import (
     babi,
     cnn,
     diabetes,
+    eraser_movies,
     imdb,
     imdb10,
     imdb_ratings,
@@ -25,6 +26,7 @@ from assay.corpora import (
     table,
     yahoo,
     yelp,
+    yelp_hat,
 )
 from assay.corpora.assemble import assemble
 from assay.corpora.corpus import Corpus, Document
@@ -59,6 +61,8 @@ _ALL: tuple[Source, ...] = (
     motif.SOURCE,
     pronoun.SOURCE,
     sst_wiki.SOURCE,
+    eraser_movies.SOURCE,
+    yelp_hat.SOURCE,
     snli.SOURCE,
     cnn.SOURCE,
     yelp.SOURCE,
