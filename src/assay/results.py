@@ -37,7 +37,7 @@ class Results:
 
     def verdict(self) -> list[dict[str, Any]]:
         """One finding per claim."""
-        return judge(self.rows, self.seed)
+        return judge(self.rows, self.seed, self.record.get("not_applicable"))
 
     def write(self, folder: Path) -> None:
         """The tables of a run directory, and last the record that calls it complete."""

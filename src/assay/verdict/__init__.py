@@ -5,6 +5,7 @@ and why. No overall score: the answer depends on what one means by an explanatio
 decided has a file of its own; the thresholds are in `rules`.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -18,10 +19,11 @@ from assay.verdict import (
     guides,
     needed,
     order,
+    plausible,
     stable,
     top_weight,
 )
-from assay.verdict.claim import Claim, decision
+from assay.verdict.claim import Claim, decision, sentence
 
 __all__ = ["CLAIMS", "Claim", "judge"]
 
@@ -35,22 +37,30 @@ CLAIMS = (
     top_weight.CLAIM,
     order.CLAIM,
     guides.CLAIM,
-    Claim("plausible", "People mark the same items.", "rationale", "DeYoung et al. 2020",
-          "human rationales; says nothing of faithfulness", notion="plausibility"),
-)  # fmt: skip
+    plausible.CLAIM,
+)
 
 
-def judge(evidence: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
-    """One entry per claim, in the order of the debate."""
-    return [_entry(claim, evidence, seed) for claim in CLAIMS]
+def judge(
+    evidence: pl.DataFrame, seed: int, not_applicable: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """One entry per claim, in the order of the debate.
+
+    `not_applicable` says why a probe without rows has none, if it was asked.
+    """
+    return [_entry(claim, evidence, seed, not_applicable or {}) for claim in CLAIMS]
 
 
-def _entry(claim: Claim, evidence: pl.DataFrame, seed: int) -> dict[str, Any]:
+def _entry(
+    claim: Claim, evidence: pl.DataFrame, seed: int, not_applicable: Mapping[str, str]
+) -> dict[str, Any]:
     declared = asdict(claim)
     del declared["decide"], declared["beside"]
     declared["claim"] = declared.pop("name")
     own = evidence.filter(pl.col("probe") == claim.probe)
-    if claim.decide is None or own.is_empty():
+    if own.is_empty() and claim.probe in not_applicable:
+        return declared | decision("not applicable", sentence(not_applicable[claim.probe]))
+    if own.is_empty():
         why = f"The probe '{claim.probe}' was not part of this run."
         return declared | decision("not measured", why)
     beside = evidence.filter(pl.col("probe").is_in(claim.beside))

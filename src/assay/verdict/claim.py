@@ -13,6 +13,7 @@ Decision = dict[str, Any]  # finding, effect, low, high, n, why
 
 JAIN_WALLACE = "Jain & Wallace 2019"
 SERRANO_SMITH = "Serrano & Smith 2019"
+ERASER = "DeYoung et al. 2020"
 WIEGREFFE_PINTER = "Wiegreffe & Pinter 2019"
 
 
@@ -23,7 +24,7 @@ class Claim:
     probe: str  # whose evidence decides it
     paper: str
     yardstick: str
-    decide: Callable[[pl.DataFrame, int], Decision] | None = None  # the probe's rows, and a seed
+    decide: Callable[[pl.DataFrame, int], Decision]  # from the probe's rows, and a seed
     beside: tuple[str, ...] = ()  # further probes whose rows it reads, if they were asked
     notion: Notion = field(kw_only=True)
 
@@ -44,3 +45,8 @@ def side(low: float, high: float, *, supported: float, contradicted: float) -> F
     if low > supported:
         return "supported"
     return "contradicted" if high < contradicted else "undecided"
+
+
+def sentence(reason: str) -> str:
+    """A reason as it stands alone: with a capital and a full stop."""
+    return reason[:1].upper() + reason[1:].rstrip(".") + "."

@@ -39,3 +39,8 @@ TOP_MATTERS_FROM = 0.2  # share of documents flipped by the top item, above that
 TOP_HARDLY_BELOW = 0.05
 EFFICIENT_FROM = 0.8  # of the way from the random order to the best possible one
 INEFFICIENT_BELOW = 0.5
+
+# plausible
+ENOUGH_MARKED = 30  # documents; an interval over fewer is not to be trusted
+PLAUSIBLE_FROM = 0.7  # AUC; in seven of ten pairs the marked item stands higher, a coin gives five
+IMPLAUSIBLE_BELOW = 0.6  # a reader would hardly tell it from a coin
