@@ -17,8 +17,10 @@ from assay.errors import UserError
 from assay.report import bundle, documents, erasure, example, words
 from assay.report.adversary import account
 from assay.report.block import MOST_DOCUMENTS, Block, block
+from assay.report.card import card
 from assay.report.faded import fading_check
 from assay.report.figures import data_uri, figures, live, script
+from assay.report.latex import summary_tex
 from assay.report.made import made
 from assay.report.matrix import matrix
 from assay.report.notions import grouped
@@ -27,20 +29,27 @@ from assay.report.published import published
 from assay.report.record import RunRecord, read_run
 from assay.report.tables import tables
 from assay.report.trained import trained, without_models
-from assay.store import write_file
+from assay.report.written import write_text
 
 OWN_SECTIONS = ("agreement", "permutation", "adversary")  # stand first, and even when not measured
 MOST_BYTES = 2_990_000  # of the whole page: below 3 MB
 
 
 def write_report(run_dir: Path, out: Path | None = None) -> Path:
-    """Draw the report of a run directory; it replaces an older one only when it is whole."""
+    """Draw the report of a run directory; it replaces an older one only when it is whole.
+
+    In the run directory its LaTeX tables and its section for a model card stand beside it; a page
+    that is written elsewhere stands alone.
+    """
     target = run_dir / "report.html" if out is None else out
     if target.is_dir():
         raise UserError(f"{target} is a folder: name the file that the report shall be written to")
-    # A lone surrogate from a JSON escape has no UTF-8 form and is written as a question mark.
-    page = render(read_run(run_dir)).encode("utf-8", errors="replace")
-    write_file(target, lambda unfinished: unfinished.write_bytes(page))
+    run = read_run(run_dir)
+    pages = {target: render(run)}
+    if out is None:
+        pages |= {run_dir / "summary.tex": summary_tex(run), run_dir / "card.md": card(run)}
+    for path, text in pages.items():
+        write_text(path, text)
     return target
 
 

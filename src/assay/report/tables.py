@@ -44,7 +44,7 @@ def tables(summary: Iterable[SummaryRow]) -> dict[str, list[Table]]:
     """Tables by probe, both in the order in which the summary names them."""
     found: dict[str, dict[Subject, list[SummaryRow]]] = {}
     for row in filter(_is_shown, summary):
-        found.setdefault(row.probe, {}).setdefault(_subject(row), []).append(row)
+        found.setdefault(row.probe, {}).setdefault(subject_of(row), []).append(row)
     return {probe: list(_tables(probe, subjects)) for probe, subjects in found.items()}
 
 
@@ -54,7 +54,7 @@ def _is_shown(row: SummaryRow) -> bool:
     return said and not words.is_detail(row.quantity)
 
 
-def _subject(row: SummaryRow) -> Subject:
+def subject_of(row: SummaryRow) -> Subject:
     """Quantity and group; the p of a tau stands in the tau's own row."""
     name = row.quantity
     return (f"tau_{name.removeprefix('p_')}" if name.startswith("p_") else name), row.group

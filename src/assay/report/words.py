@@ -39,6 +39,10 @@ QUANTITIES: Mapping[str, str] = {
 OF_PROBE: Mapping[tuple[str, str], str] = {  # where other probes mean something else by the name
     ("permutation", "median_tvd"): "Median change of the prediction (TVD) when the weights are "
     "shuffled",
+    ("erase_one", "flip_random_expected"): "share of the other items that would change it",
+    ("erase_one", "flip_any"): "does some single item, whichever, change the decision",
+    ("erase_order", "fraction_to_flip"): "fraction of the items erased when the decision changes",
+    ("erase_order", "mass_to_flip"): "share of the attention erased when the decision changes",
 }
 STATISTICS: Mapping[str, str] = {
     "mean": "mean",
