@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 from assay.errors import UserError
-from assay.report import bundle, documents, erasure, example, words
+from assay.report import bundle, documents, erasure, example, rationale, words
 from assay.report.adversary import account
 from assay.report.block import MOST_DOCUMENTS, Block, block
 from assay.report.card import card
@@ -59,7 +59,7 @@ def render(run: RunRecord) -> str:
     It is laid out twice: first without documents, to see how much room is left for them.
     """
     content = _content(run)
-    page = _environment().get_template("page.html")
+    page = environment().get_template("page.html")
     without = page.render(**content, **_view(Block("", 0, len(run.instances), 0)))
     room = MOST_BYTES - len(without.encode("utf-8", errors="replace"))
     return page.render(**content, **_view(block(run, room)))
@@ -84,6 +84,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "faded": fading_check(run.summary),
         "adversary": account(run),
         "erasure": erasure.account(run),
+        "marks": rationale.account(run),
         "example": example.typical(run),
         "probe": words.probe,
         "published": published(run),
@@ -119,7 +120,7 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     pages = jinja2.Environment(
         loader=jinja2.PackageLoader("assay.report", "pages"),
         autoescape=True,

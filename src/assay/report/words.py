@@ -99,6 +99,7 @@ EFFECTS: Mapping[str, str] = {  # claim: what its effect counts
     "guides": "F1 with these weights, above F1 with uniform or permuted ones",
     "top weight matters": "share of documents that flip, above that of a random item",
     "order is efficient": "part of the way from a random order (0) to the best possible one (1)",
+    "plausible": "mean AUC: how often a marked item stands above an unmarked one (random: 0.5)",
 }
 SCORES: Mapping[str, str] = {
     "leave_one_out": "leave-one-out",
@@ -106,6 +107,7 @@ SCORES: Mapping[str, str] = {
     "gradient_attention": "gradient through attention",
     "lime": "LIME",
     "kernel_shap": "kernel SHAP",
+    "rationale": "marked by people",
 }
 
 

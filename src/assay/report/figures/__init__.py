@@ -11,6 +11,7 @@ from assay.report.figures.forest import forests
 from assay.report.figures.frontier import frontier_figure
 from assay.report.figures.heat_pair import heat_pair
 from assay.report.figures.histograms import difference_figures, jsd_histogram, tau_figures
+from assay.report.figures.plausible import plausible_forest
 from assay.report.figures.scatter import adversary_points, permutation_points
 from assay.report.figures.seed_violins import seed_violins
 from assay.report.figures.style import Figure
@@ -21,7 +22,7 @@ KINDS = (
     tau_figures, difference_figures, permutation_violins, permutation_points, frontier_figure,
     jsd_histogram, jsd_violins, adversary_points,
     delta_js_points, negative_histogram, order_boxes, excess_bars, forests,
-    seed_violins, counterfeit_figure,
+    seed_violins, counterfeit_figure, plausible_forest,
 )  # fmt: skip
 
 __all__ = ["Figure", "data_uri", "figures", "for_paper", "live", "paper_figures", "script"]

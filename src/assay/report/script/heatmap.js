@@ -1,8 +1,9 @@
 // How does a score look over the words of a document?
 //
 // Each word is shaded by its share of the document's largest value. Values below zero take the
-// other hue and a dotted line, so that the sign does not hang on colour. A heat map is a list box
-// to a screen reader: arrows go from word to word, and each says its number.
+// other hue and a dotted line, so that the sign does not hang on colour; words that people marked
+// are underlined. A heat map is a list box to a screen reader: arrows go from word to word, and each
+// says its number and whether it was marked.
 
 import {fillWithWords, make} from "./elements.js";
 import {number} from "./numbers.js";
@@ -12,13 +13,14 @@ import {ranked} from "./weights.js";
 const NAMED_FIRST = 3; // words that the line under a heat map names
 let drawn = 0;
 
-function word(text, value, largest, id) {
+function word(text, value, largest, id, marked) {
   const share = largest > 0 && Number.isFinite(value) ? Math.abs(value) / largest : 0;
-  const told = `${text}: ${number(value)}`;
+  const told = `${text}: ${number(value)}${marked ? ", marked by people" : ""}`;
   const part = make("span", {role: "option", id, "aria-label": told, "aria-selected": "false"},
     make("bdi", {}, text), make("sub", {"aria-hidden": "true"}, number(value)));
   if (share > 0) part.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
-  if (value < 0) part.className = "below";
+  if (value < 0) part.classList.add("below");
+  if (marked) part.classList.add("marked");
   return part;
 }
 
@@ -66,13 +68,14 @@ function listen(list) {
   });
 }
 
-export function heatmap(tokens, values, name, hue) {
+// `marked` has a 1 for each word that people marked; without it nothing is underlined.
+export function heatmap(tokens, values, name, hue, marked) {
   drawn += 1;
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
   const list = make("div", {class: `heat ${hue}`, role: "listbox", tabindex: "0",
     "aria-label": `${name}, ${tokens.length} items`});
   fillWithWords(list, tokens.flatMap((text, place) =>
-    [word(text, values[place], largest, `word-${drawn}-${place}`), " "]));
+    [word(text, values[place], largest, `word-${drawn}-${place}`, marked?.[place] === 1), " "]));
   listen(list);
   return [list, summary(tokens, values)];
 }

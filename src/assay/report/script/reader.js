@@ -39,7 +39,8 @@ function panel(score) {
   if (!values) return make("div", {}, title, make("p", {class: "note"},
     "not measured on this document"));
   const hue = score === "attention" ? "attention" : score === "difference" ? "rival signed" : "rival";
-  return make("div", {}, title, prediction(score), ...heatmap(item.tokens, values, name, hue));
+  return make("div", {}, title, prediction(score),
+    ...heatmap(item.tokens, values, name, hue, item.values.rationale));
 }
 
 function drawPair() {
@@ -59,9 +60,18 @@ function drawHeading() {
   fill(named("reader-query"), make("b", {}, "asked: "), make("bdi", {}, item.query ?? ""));
 }
 
+// What an underline means, where the document has any.
+function drawLegend() {
+  const marked = item.values.rationale?.filter((mark) => mark === 1).length ?? 0;
+  named("reader-marks").hidden = marked === 0;
+  fill(named("reader-marks"), make("span", {class: "marked"}, make("bdi", {}, "Underlined")),
+    `: marked by people, ${count(marked)} of ${count(item.tokens.length)} items`);
+}
+
 export function show(document_) {
   item = opened(document_);
   drawHeading();
+  drawLegend();
   drawPair();
   openWhatIf(item);
 }

@@ -1,0 +1,68 @@
+"""Are the words that people marked underlined, and is it said what that means?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from plain_run import write_plain_run
+from playwright.sync_api import Browser, Page
+from visits import Visit
+
+from assay.report import write_report
+
+MARKED = (1, 4)
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """Six documents of seven items: two words of each are marked, of the last none was read."""
+    folder: Path = write_plain_run(tmp_path_factory.mktemp("marks"), documents=6, items=7)
+    table = pl.read_parquet(folder / "instances.parquet")
+    marks = [[place in MARKED for place in range(7)]] * 5 + [None]
+    column = pl.Series("rationale", marks, dtype=pl.List(pl.Boolean))
+    table.with_columns(column).write_parquet(folder / "instances.parquet")
+    visit = Visit(browser, write_report(folder))
+    yield visit.page
+    assert visit.said == []
+    visit.page.close()
+
+
+def show(page: Page, name: str) -> None:
+    page.fill("#search", name)
+    page.locator("#list li button, #list li a, #list li").first.click()
+    assert name in page.inner_text("#reader-title")
+
+
+def test_marked_words_are_underlined_under_every_score(page: Page):
+    show(page, "doc-2")
+    for heat in page.locator("#pair .heat").all():
+        underlined = heat.evaluate(
+            """list => [...list.children].flatMap((word, place) => {
+              const line = getComputedStyle(word.querySelector("bdi")).textDecorationLine;
+              return line === "underline" ? [place] : [];
+            })"""
+        )
+        assert tuple(underlined) == MARKED
+
+
+def test_a_reader_who_hears_the_page_is_told(page: Page):
+    show(page, "doc-2")
+    labels = page.locator("#pair .heat").first.evaluate(
+        "list => [...list.children].map((word) => word.getAttribute('aria-label'))"
+    )
+    said = [place for place, label in enumerate(labels) if label.endswith(", marked by people")]
+    assert tuple(said) == MARKED
+
+
+def test_a_legend_stands_where_something_is_underlined(page: Page):
+    show(page, "doc-2")
+    assert page.inner_text("#reader-marks") == "Underlined: marked by people, 2 of 7 items"
+    show(page, "doc-5")
+    assert page.locator("#reader-marks").is_hidden()
+    assert page.locator("#pair .marked").count() == 0
+
+
+def test_the_marks_themselves_can_be_shown(page: Page):
+    names = page.locator("#another option").all_inner_texts()
+    assert "marked by people" in names
