@@ -8,6 +8,7 @@ from assay.bench import (
     battery,
     erasure,
     fading,
+    grid,
     kendall,
     leave_one_out,
     length,
@@ -35,10 +36,12 @@ BENCHES: tuple[Bench, ...] = (
     permutation.IMDB,
     battery.IMDB,
     battery.IMDB_MANY,
+    grid.SECOND_WORKER,
+    grid.GRID,
 )
 
 
-def run_benches(*, long: bool = False, track: Track = untracked) -> list[Row]:
-    """Every row in turn; the expensive ones only if `long`."""
-    wanted = [bench for bench in BENCHES if long or not bench.long]
+def run_benches(*, long: bool = False, grid: bool = False, track: Track = untracked) -> list[Row]:
+    """Every row in turn, the expensive ones only if `long`; or those of the grid alone."""
+    wanted = [bench for bench in BENCHES if bench.grid == grid and (long or not bench.long)]
     return [run_bench(bench) for bench in track(wanted, "bench", len(wanted))]

@@ -12,12 +12,12 @@ from assay.store import write_json
 from assay.training import Track
 
 
-def bench_and_tell(json_file: Path | None, *, long: bool, track: Track) -> bool:
+def bench_and_tell(json_file: Path | None, *, long: bool, grid: bool, track: Track) -> bool:
     """Time every row, show the table, write the rows. Were all results equal?"""
     # Said now, not after minutes of timing.
     if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
         raise UserError(f"--json {json_file} is no file in a folder that exists: pass one")
-    rows = bench.run_benches(long=long, track=track)
+    rows = bench.run_benches(long=long, grid=grid, track=track)
     console = Console()
     show_rows(console, rows)
     for line in growth(rows):

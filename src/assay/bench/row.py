@@ -26,6 +26,7 @@ class Bench:
     what: str
     measure: Callable[[], Figures]
     long: bool = False  # only on demand
+    grid: bool = False  # of the grid of trainings, which is timed by itself
     target: float | None = None  # the ratio we hold ourselves to, on two quiet cores
 
 

@@ -16,13 +16,17 @@ def bench(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there too.")
     ] = None,
     long: Annotated[bool, typer.Option("--long", help="Add the expensive rows.")] = False,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Only a whole grid of trainings: up to 45 minutes.")
+    ] = False,
 ) -> None:
     """Time our routes beside the papers' plain loops, and check that they agree.
 
     Examples:
       assay bench
       assay bench --long --json bench.json
+      assay bench --grid
     """
-    if not bench_and_tell(file, long=long, track=tracker(console, quiet=False)):
+    if not bench_and_tell(file, long=long, grid=grid, track=tracker(console, quiet=False)):
         say("assay: a fast route and its plain loop disagree: this is our fault.")
         raise typer.Exit(1)
