@@ -19,6 +19,7 @@ from assay.corpus_vectors import own_vectors
 from assay.description import describe_run
 from assay.engines import Task, run_graph, run_jobs
 from assay.errors import UserError
+from assay.lessons import Scale
 from assay.models.saved import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
 from assay.recipes import configure, corpus_for, recipe_for
@@ -50,7 +51,21 @@ def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool
         claim_directory(out, settings)
         with clock("vectors"):
             vectors = vectors_of(settings, corpus, out / "jobs", ways.track)
-    task = training_of(settings, corpus, vectors)
+    complete(settings, training_of(settings, corpus, vectors), out, ways, clock)
+
+
+def complete(
+    settings: Settings,
+    task: TrainJob,
+    out: Path,
+    ways: Ways,
+    clock: Clock,
+    scale: Scale | None = None,
+) -> None:
+    """All that follows once it is known how the model is trained.
+
+    `scale` takes the place of the preset's numbers of further trainings.
+    """
     claim_directory(out, settings)
     with clock("training"):
         place = run_training(task, out / "jobs", ways.track)
@@ -58,7 +73,7 @@ def run(settings: Settings, out: Path, *, ways: Ways | None = None, resume: bool
     with clock("audit"):
         measured = audit_model(settings, base, out / "jobs", ways)
     with clock("further trainings"):
-        trained = train_for_probes(settings, base, out / "jobs", ways)
+        trained = train_for_probes(settings, base, out / "jobs", ways, scale)
     with clock("tables"):
         for name in (WEIGHTS, DESCRIPTION):
             write_file(out / name, _copy_of(place / name))
@@ -148,7 +163,7 @@ def audit_model(settings: Settings, base: BaseModel, folder: Path, ways: Ways) -
 
 
 def train_for_probes(
-    settings: Settings, base: BaseModel, folder: Path, ways: Ways
+    settings: Settings, base: BaseModel, folder: Path, ways: Ways, scale: Scale | None = None
 ) -> AskedOfTrained:
     """The evidence of probes that need further models, trained by any engine."""
 
@@ -157,7 +172,8 @@ def train_for_probes(
             yield from run_graph(ways.engine, run_job, tasks, ways.workers,
                                  ray_address=ways.ray_address, watch=watch)  # fmt: skip
 
-    scale = scale_for(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
+    if scale is None:
+        scale = scale_for(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
     return ask_trained(settings.probes, base, scale, folder.resolve(), execute)
 
 

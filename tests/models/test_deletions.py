@@ -5,6 +5,7 @@ import torch
 
 from assay.models import ATTENTIONS, ENCODERS
 from assay.models import network as network_module
+from assay.models.config import KNOWN
 from assay.models.view import View
 from assay.scores.leave_one_out import leave_one_out, plain
 from tests.small_models import batch, network
@@ -14,7 +15,7 @@ LENGTHS = [1, 2, 5, 9, 4, 9, 13]
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("encoder", [*ENCODERS, *KNOWN])
 @pytest.mark.parametrize("task", ["classification", "pair"])
 def test_restart_equals_reading_again(task: str, encoder: str, attention: str, classes: int):
     model = network(task, encoder, attention, classes)
@@ -71,3 +72,13 @@ def test_a_repeated_word_is_the_same_deletion():
 def test_padding_has_no_score():
     documents = batch(LENGTHS)
     assert leave_one_out(View(network(), documents))[~documents.mask].abs().max() == 0
+
+
+def test_of_a_pooled_encoder_no_weights_change_anything():
+    model, documents = network(encoder="pooled"), batch(LENGTHS)
+    view = View(model, documents)
+    lengths = documents.mask.sum(1, keepdim=True)
+    torch.testing.assert_close(view.weights, documents.mask.double() / lengths)
+    first = torch.zeros_like(view.weights)
+    first[:, 0] = 1
+    torch.testing.assert_close(view.decode(first), view.decode(view.weights), rtol=0, atol=1e-12)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from assay.corpora.source import Task
 from assay.models.encoders import Average, Convolution
+from assay.models.pooled import Pooled
 from assay.models.recurrent import BiLSTM
 
 ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
@@ -11,6 +12,8 @@ ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "cnn": Convolution,
     "average": Average,
 }
+# For models whose answer is known; no choice of `--encoder`.
+KNOWN: dict[str, type[Pooled]] = {"pooled": Pooled}
 # Serrano & Smith's models, which are more than an encoder: over sentences and over words.
 HIERARCHICAL = ("han-rnn", "han-conv", "han-none")
 FLAT = ("flan-rnn", "flan-conv", "flan-none")

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from assay.batches import Batch
 from assay.models.attention import KINDS as ATTENTIONS
 from assay.models.attention import weigh
-from assay.models.config import ENCODERS, ModelConfig
+from assay.models.config import ENCODERS, KNOWN, ModelConfig
 from assay.models.deletions import Readout, logits_without_each
 from assay.models.frame import Frame
 from assay.models.heads import AffineHead, PairHead, decode
@@ -28,7 +28,8 @@ class Side(nn.Module):
         # Start and end of the text. Not rows of the embedding: reading those two would cost a
         # gradient of the size of the vocabulary each.
         self.markers = nn.Parameter(torch.randn(2, config.embedding))
-        self.encoder = ENCODERS[config.encoder](config.embedding, config.size)
+        encoder = {**ENCODERS, **KNOWN}[config.encoder]
+        self.encoder = encoder(config.embedding, config.size)
 
     def embed(self, items: Tensor) -> Tensor:
         embedded: Tensor = self.embedding(items)
