@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "assay"
 # line are neighbours: they do not import each other. A folder is one name.
 FLOW = (
     ("version", "errors"),
-    ("text", "files", "measures"),
+    ("text", "files", "measures", "reference"),
     ("archives", "store", "sentence_table", "engines", "evidence", "vectors"),
     ("corpora",),
     ("batches", "word_odds"),
@@ -96,7 +96,7 @@ def test_a_heavy_library_has_one_door(library):
 
 def test_the_report_draws_from_files_alone():
     """It may read what probes and claims declare and take intervals; it may run no model."""
-    allowed = {"errors", "measures", "store", "probes", "verdict", "report", "version"}
+    allowed = {"errors", "measures", "reference", "store", "probes", "verdict", "report", "version"}
     for path in (PACKAGE / "report").rglob("*.py"):
         assert own(path) <= allowed, path.name
         assert "torch" not in {name.split(".")[0] for name in imported(path)}, path.name

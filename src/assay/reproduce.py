@@ -6,14 +6,14 @@ from pathlib import Path
 
 from assay.engines import engine_faults
 from assay.errors import UserError
+from assay.reference.declared import REFERENCE, Paper, read_paper
+from assay.reference.published import read_numbers
 from assay.reproduction.cells import Cell, Choice, chosen_cells, seeds_of, slug
 from assay.reproduction.collected import collect
-from assay.reproduction.declared import REFERENCE, Paper, read_paper
 from assay.reproduction.execute import Outcome, Task, run_tasks
 from assay.reproduction.figures import drawn_figures
 from assay.reproduction.lines import printed_lines
 from assay.reproduction.page import page
-from assay.reproduction.published import read_numbers
 from assay.reproduction.spelled import command, without_places
 from assay.reproduction.why import Reasons, missing_files
 from assay.settings import Ways

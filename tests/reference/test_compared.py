@@ -10,9 +10,9 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from assay.measures.accuracy import score_interval
 from assay.measures.intervals import Interval, seeds_interval
+from assay.reference.published import Published
 from assay.reproduction.cells import Choice
 from assay.reproduction.compare import Compared
-from assay.reproduction.published import Published
 from assay.reproduction.spelled import command, number, without_places
 from assay.settings import Ways
 

@@ -11,10 +11,10 @@ from assay.measures.accuracy import SCORES
 from assay.models import ATTENTIONS, MODELS
 from assay.probes import PROBES
 from assay.recipes import PRESETS
+from assay.reference.declared import REFERENCE, known, read_paper
+from assay.reference.published import Published, read_numbers
 from assay.reproduction.cells import all_cells
-from assay.reproduction.declared import REFERENCE, known, read_paper
 from assay.reproduction.frontier import SHAPES
-from assay.reproduction.published import Published, read_numbers
 
 ELSEWHERE = "base (J&W)"  # Jain & Wallace's own number, printed again: it has its own page
 PAPERS = sorted({name.split("/")[0] for name in known()})

@@ -8,9 +8,9 @@ import pytest
 
 from assay.evidence import rows, sign
 from assay.measures.intervals import mean_interval, seeds_interval
+from assay.reference.declared import read_paper
 from assay.reproduce import reproduce
 from assay.reproduction.cells import all_cells, slug
-from assay.reproduction.declared import read_paper
 from assay.reproduction.spelled import number
 from assay.version import VERSION
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from assay import cli, reproduce
-from assay.reproduction.declared import known
+from assay.reference.declared import known
 from assay.reproduction.execute import Outcome
 from assay.settings import Settings
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 
 from assay.measures.intervals import Interval
+from assay.reference.declared import REFERENCE, Measure, read_paper
+from assay.reference.published import read_numbers
 from assay.reproduction.cells import all_cells
 from assay.reproduction.compare import rows_of
-from assay.reproduction.declared import REFERENCE, Measure, read_paper
-from assay.reproduction.published import read_numbers
 
 PAPER, _ = read_paper("serrano-smith")
 NUMBERS = read_numbers(REFERENCE, "serrano-smith")

@@ -7,9 +7,9 @@ import typer
 
 from assay.cli.app import WHOLE, app, console, say
 from assay.progress import tracker, watcher
+from assay.reference.declared import known
 from assay.reproduce import reproduce as make_again
 from assay.reproduction.cells import Choice, names_in
-from assay.reproduction.declared import known
 from assay.settings import Ways
 
 

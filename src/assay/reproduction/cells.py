@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.errors import UserError, nearest
 from assay.models import LAYERED
 from assay.probes import PROBES
-from assay.reproduction.declared import Grid, Paper
+from assay.reference.declared import Grid, Paper
 from assay.settings import Settings
 
 RANDOM, FILE = "random", "file"

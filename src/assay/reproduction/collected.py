@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay.reference.declared import Paper, Part, Table
+from assay.reference.published import Numbers
 from assay.reproduction.cells import RANDOM, Cell, all_cells
 from assay.reproduction.compare import Row, rows_of
-from assay.reproduction.declared import Paper, Part, Table
 from assay.reproduction.differences import NO_PARTNER, measured, rows_for
 from assay.reproduction.finished import Run, complete_runs, runs_of
-from assay.reproduction.published import Numbers
 from assay.reproduction.why import Why
 from assay.vectors import OWN
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.measures.intervals import Interval, seeds_interval
+from assay.reference.declared import ALL, Measure, Part
+from assay.reference.published import OVERALL, Numbers, Published
 from assay.reproduction.cells import Cell
-from assay.reproduction.declared import ALL, Measure, Part
 from assay.reproduction.differences import Measured
-from assay.reproduction.published import OVERALL, Numbers, Published
 
 Mark = Literal["inside", "outside", "no interval", "not measured", ""]
 EVERY = "–"  # a model that was neither run nor published has no classes yet

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.measures.intervals import Interval, mean_interval
+from assay.reference.declared import Measure, Part
 from assay.reproduction.cells import Cell
-from assay.reproduction.declared import Measure, Part
 from assay.reproduction.finished import Run
 
 NO_PARTNER = "no two runs with the same seed and documents"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from assay.reference.published import Numbers
 from assay.report.figures.dots import Dots, dot_figure
 from assay.report.figures.drawn import in_both_inks
 from assay.report.figures.style import Figure
@@ -9,7 +10,6 @@ from assay.reproduction.cells import RANDOM
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import Row
 from assay.reproduction.frontier import frontier_figure
-from assay.reproduction.published import Numbers
 
 FOLDER = "figures"  # beside the page
 FRONTIER = "frontier"

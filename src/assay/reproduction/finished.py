@@ -14,8 +14,8 @@ import polars as pl
 
 from assay.measures.accuracy import score_interval
 from assay.measures.intervals import Interval
+from assay.reference.declared import Measure, Paper
 from assay.reproduction.cells import RANDOM, Cell
-from assay.reproduction.declared import Measure, Paper
 from assay.settings import Settings
 from assay.store import read_json
 from assay.version import VERSION

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from assay.reference.published import OVERALL, Numbers
 from assay.report.figures.counterfeits import Plane, Point, plane_of, planes_figure
 from assay.report.figures.style import Figure
 from assay.report.record import read_run
 from assay.reproduction.collected import Collected
-from assay.reproduction.published import OVERALL, Numbers
 
 TABLE = "figure5"
 SHAPES = {  # how published settings begin: the mark that stands for them

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.reference.declared import Measure, Part
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import RULE, Compared, Row
-from assay.reproduction.declared import Measure, Part
 from assay.reproduction.provenance import data_lines, model_lines, version_line
 from assay.reproduction.sensitivity import vectors_lines
 from assay.reproduction.spelled import NOTHING, number

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.reference.declared import ALL, Measure
 from assay.reproduction.cells import Cell
 from assay.reproduction.collected import Collected
-from assay.reproduction.declared import ALL, Measure
 from assay.reproduction.finished import Run
 
 ENOUGH_SEEDS = 2  # for a standard deviation
