@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from assay import runs
 from assay.engines import run_jobs
 from assay.reproduction.cells import slug
 from assay.reproduction.execute import Task, run_task
-from assay.settings import Settings
+from assay.settings import Settings, Ways
+from tests.trainings.small_lessons import TINY as TINY_RECIPE
 
 SAME = ("model.safetensors", "evidence.parquet", "instances.parquet", "summary.json", "run.json")
 TINY = {"documents": "60", "length": "27"}
@@ -36,6 +38,33 @@ def test_two_runs_side_by_side_are_the_same_bytes(several, serial, tmp_path):
     made = made_by(several, tmp_path)
     assert made.keys() == serial.keys()
     assert [name for name in made if made[name] != serial[name]] == []
+
+
+GRID = Settings(corpus="motif", encoder="average", options=TINY, seeds=1, threads=1,
+                probes=("permutation", "uniform", "seeds", "guide", "imitation"))  # fmt: skip
+LEFT = (*SAME, "verdict.json", "outputs/train.parquet", "outputs/dev.parquet")
+
+
+def trained_by(engine: str, out: Path) -> dict[str, bytes]:
+    """A run with a graph of further trainings; every file of every training counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "recipe_for", lambda *given: TINY_RECIPE)
+        runs.run(GRID, out, ways=Ways(engine=engine, workers=2))
+    left = [out / name for name in LEFT]
+    left += [path for path in sorted((out / "jobs").rglob("*")) if path.is_file()]
+    return {str(path.relative_to(out)): path.read_bytes() for path in left}
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return trained_by("serial", tmp_path_factory.mktemp("grid") / "out")
+
+
+def test_a_run_with_a_grid_of_trainings_is_the_same_bytes(several, grid, tmp_path):
+    made = trained_by(several, tmp_path / "out")
+    assert made.keys() == grid.keys()
+    assert sum("lesson-" in name for name in made) > 10
+    assert [name for name in made if made[name] != grid[name]] == []
 
 
 def test_the_command_starts_a_ray_of_its_own_and_leaves_nothing_behind(serial, tmp_path):
