@@ -13,6 +13,7 @@ VIEW = (
 )  # fmt: skip
 FIGURES = ("tip", "figures")
 STYLES = ("page", "verdict", "tables", "figures", "heat", "documents", "whatif", "print")
+BESIDE = ("page", "verdict", "tables", "figures", "compare", "print")  # of runs side by side
 IMPORT = re.compile(r"^import \{.*?\} from .*?;\n", re.MULTILINE | re.DOTALL)
 EXPORT = re.compile(r"^export ", re.MULTILINE)
 
@@ -27,8 +28,8 @@ def inert(acting: str) -> str:
     return acting.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def style() -> str:
-    return "\n".join(_read("style", f"{name}.css") for name in STYLES)
+def style(names: tuple[str, ...] = STYLES) -> str:
+    return "\n".join(_read("style", f"{name}.css") for name in names)
 
 
 def _read(folder: str, name: str) -> str:

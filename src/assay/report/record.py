@@ -108,9 +108,17 @@ def read_run(run_dir: Path) -> RunRecord:
         classes=_classes(run_dir, run, instances),
         instances=instances,
         evidence=_evidence(run_dir / "evidence.parquet"),
-        summary=tuple(_summary_row(row) for row in read_rows(run_dir / "summary.json")),
-        verdict=tuple(_claim(row) for row in read_rows(run_dir / "verdict.json")),
+        summary=read_summary(run_dir),
+        verdict=read_verdict(run_dir),
     )
+
+
+def read_summary(run_dir: Path) -> tuple[SummaryRow, ...]:
+    return tuple(_summary_row(row) for row in read_rows(run_dir / "summary.json"))
+
+
+def read_verdict(run_dir: Path) -> tuple[Claim, ...]:
+    return tuple(_claim(row) for row in read_rows(run_dir / "verdict.json"))
 
 
 def _is_per_item(kind: pl.DataType) -> bool:
