@@ -168,7 +168,7 @@ def test_the_papers_numbers_stand_beside_a_run_of_its_corpus(tmp_path: Path) -> 
     (folder / "run.json").write_text(json.dumps(run))
     first, second = published(read_run(folder))["agreement"]
     assert first == (
-        "Jain & Wallace 2019, table 2, τ of attention with gradient: mean 0.23, "
-        "standard deviation 0.19, p ≤ 0.05 in 46%."
+        "Jain & Wallace 2019, table 2, attention and gradient: mean = 0.23, "
+        "standard deviation = 0.19, share with p ≤ 0.05 = 0.46."
     )
     assert "leave-one-out" in second

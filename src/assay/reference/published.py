@@ -19,11 +19,19 @@ class Published:
     def value(self) -> float:
         return float(self.text)
 
-    def __str__(self) -> str:
+    @property
+    def digits(self) -> str:
         whole, _, places = self.text.partition(".")
-        text = f"{whole}.{places.ljust(PLACES, '0')}"
+        return f"{whole}.{places.ljust(PLACES, '0')}"
+
+    @property
+    def doubt(self) -> str:
+        """What a reader must know before trusting it; nothing for one that was printed of ours."""
         notes = [note for note in (self.trust, self.of and f"of {self.of}") if note != PRINTED]
-        return f"{text} ({', '.join(filter(None, notes))})" if any(notes) else text
+        return ", ".join(filter(None, notes))
+
+    def __str__(self) -> str:
+        return f"{self.digits} ({self.doubt})" if self.doubt else self.digits
 
 
 @dataclass(frozen=True)

@@ -1,79 +1,94 @@
-"""What did a paper print for this corpus and this kind of model?"""
+"""What did a paper print for this corpus and this kind of model?
 
-import csv
+The papers' tables are declared once, in `reference`, with the probe that each number is of; here
+those are looked up that stand beside this run.
+"""
+
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.resources import files
 
+from assay.reference.beside import beside, spelt
+from assay.reference.declared import ALL, REFERENCE, Grid, Paper, Part, known, read_paper
+from assay.reference.published import OVERALL, Numbers, Published, read_numbers
+from assay.report import words
 from assay.report.record import RunRecord
-from assay.report.words import in_figure
 
-OVERALL = "overall"
-PRINTED = "printed"  # any other word of the column `trust` is said
-
-
-@dataclass(frozen=True)
-class Source:
-    """A table of a paper whose numbers can stand beside a probe's."""
-
-    paper: str
-    table: str
-    cited: str
-    says: str
-
-
-SOURCES = {  # probe: what was printed
-    "agreement": (
-        Source("jain-wallace", "table2/tau_g", "Jain & Wallace 2019, table 2",
-               "τ of attention with gradient"),
-        Source("jain-wallace", "table2/tau_loo", "Jain & Wallace 2019, table 2",
-               "τ of attention with leave-one-out"),
-    ),
-}  # fmt: skip
+Found = dict[str, Published]  # by heading
 
 
 def published(record: RunRecord) -> dict[str, list[str]]:
-    """By probe, one sentence per printed row; nothing for a corpus that no paper has."""
-    rows = _rows(record)
-    found = {
-        probe: [line for source in sources for line in _lines(source, rows, record)]
-        for probe, sources in SOURCES.items()
-    }
-    return {probe: lines for probe, lines in found.items() if lines}
+    """By probe, a sentence per printed row; nothing for a corpus or model that no paper has."""
+    lines: dict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(each.partition("/")[0] for each in known()):
+        paper, _ = read_paper(name)
+        numbers = read_numbers(REFERENCE, name)
+        for grid in _grids(paper, record):
+            for probe, line in _lines(paper, grid, numbers, record):
+                lines[probe].append(line)
+    return {probe: list(dict.fromkeys(said)) for probe, said in lines.items()}
 
 
-def _rows(record: RunRecord) -> list[dict[str, str]]:
-    """The printed numbers of this corpus, encoder and attention."""
-    settings = record.run.section("settings")
+def _grids(paper: Paper, record: RunRecord) -> list[Grid]:
+    """Where the paper has this corpus and a model like this one."""
     corpus = record.run.section("corpus").text("name")
-    setting = f"{settings.text('encoder')}+{settings.text('attention')}"
-    table = files("assay.reference").joinpath("published.csv").read_text(encoding="utf-8")
-    lines = csv.DictReader(table.splitlines())
-    return [row for row in lines if (row["corpus"], row["setting"]) == (corpus, setting)]
+    encoder, attention = _model(record)
+    return [
+        grid
+        for grid in paper.corpora
+        if (grid.name, encoder in grid.encoders, attention in grid.attentions)
+        == (corpus, True, True)
+    ]
 
 
-def _lines(source: Source, rows: list[dict[str, str]], record: RunRecord) -> Iterator[str]:
-    groups: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
-    for row in rows:
-        if (row["paper"], row["table"]) == (source.paper, source.table):
-            groups[row["group"]][row["statistic"]] = row
-    for group, cells in groups.items():
-        if "mean" in cells:
-            yield f"{source.cited}, {source.says}{_class(group, record)}: {_said(cells)}."
+def _model(record: RunRecord) -> tuple[str, str]:
+    settings = record.run.section("settings")
+    return settings.text("encoder") or "", settings.text("attention") or ""
 
 
-def _class(group: str, record: RunRecord) -> str:
-    if group == OVERALL or not group.isdigit() or int(group) >= len(record.classes):
-        return ""
-    return f", predicted {in_figure(record.classes[int(group)])}"
+def _lines(
+    paper: Paper, grid: Grid, numbers: Numbers, record: RunRecord
+) -> Iterator[tuple[str, str]]:
+    for table in paper.tables:
+        cited = f"{_opening(paper.title, ',')}, {_lowered(_opening(table.title, ':'))}"
+        for part in table.parts:
+            for group, predicted in _rows(part, grid, record):
+                for probe, found in _found(part, grid, numbers, group, record).items():
+                    yield probe, f"{cited}, {_lowered(part.title)}{predicted}: {_said(found)}."
 
 
-def _said(cells: dict[str, dict[str, str]]) -> str:
-    said = f"mean {float(cells['mean']['value']):.2f}"
-    if "std" in cells:
-        said += f", standard deviation {float(cells['std']['value']):.2f}"
-    if "significant" in cells:
-        said += f", p ≤ 0.05 in {float(cells['significant']['value']):.0%}"
-    doubt = cells["mean"]["trust"]
-    return said if doubt == PRINTED else f"{said} ({doubt})"
+def _rows(part: Part, grid: Grid, record: RunRecord) -> Iterator[tuple[str, str]]:
+    """The groups of published.csv, and how they are said."""
+    yield OVERALL, ""
+    if (part.rows or grid.rows) != ALL:
+        for number, name in enumerate(record.classes):
+            yield str(number), f", predicted {words.in_figure(name)}"
+
+
+def _found(
+    part: Part, grid: Grid, numbers: Numbers, group: str, record: RunRecord
+) -> dict[str, Found]:
+    """By probe the numbers of one printed row; a difference of two models is no single run's."""
+    found: dict[str, Found] = defaultdict(dict)
+    for measure in () if part.encoders else part.measures:
+        number = beside(numbers, part, grid, spelt(*_model(record)), group, measure)
+        if measure.probe is not None and number is not None:
+            found[measure.probe][words.statistic(measure.heading)] = number
+    return found
+
+
+def _said(found: Found) -> str:
+    """Doubts that all numbers of a row share are told once."""
+    doubts = {number.doubt for number in found.values()}
+    if len(doubts) > 1:
+        return ", ".join(f"{heading} = {number}" for heading, number in found.items())
+    said = ", ".join(f"{heading} = {number.digits}" for heading, number in found.items())
+    return "".join([said, *(f" ({doubt})" for doubt in doubts if doubt)])
+
+
+def _opening(title: str, end: str) -> str:
+    return title.partition(end)[0]
+
+
+def _lowered(title: str) -> str:
+    """As it stands within a sentence; F1 stays F1."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title

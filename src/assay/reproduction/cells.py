@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import UserError, nearest
-from assay.models import LAYERED
 from assay.probes import PROBES
+from assay.reference.beside import spelt
 from assay.reference.declared import Grid, Paper
 from assay.settings import Settings
 
@@ -38,9 +38,7 @@ class Cell:
     @property
     def model(self) -> str:
         """As published.csv spells it."""
-        if self.encoder in LAYERED and self.attention == "additive":
-            return self.encoder.replace("-", "+")
-        return f"{self.encoder}+{self.attention}"
+        return spelt(self.encoder, self.attention)
 
     def settings(self, paper: Paper, seed: int) -> Settings:
         return Settings(

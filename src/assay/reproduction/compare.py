@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from assay.measures.intervals import Interval, seeds_interval
+from assay.reference.beside import beside
 from assay.reference.declared import ALL, Measure, Part
 from assay.reference.published import OVERALL, Numbers, Published
 from assay.reproduction.cells import Cell
@@ -78,7 +79,13 @@ def rows_of(
     rows = part.rows or cell.grid.rows
     for name, group in _classes(part, cell, runs, published, rows):
         numbers = tuple(
-            _compared(measure, cell, name, runs, _published(part, cell, group, measure, published))
+            _compared(
+                measure,
+                cell,
+                name,
+                runs,
+                beside(published, part, cell.grid, cell.model, group, measure),
+            )
             for measure in part.measures
         )
         yield Row(cell, _model(part, cell), name, len(runs), numbers, "" if runs else not_run)
@@ -98,16 +105,6 @@ def _classes(
         return [(name, str(number)) for number, name in enumerate(runs[0].classes)]
     groups = published.groups(part.published, cell.grid.name, cell.model)
     return [(f"class {group}", group) for group in groups] or [(EVERY, OVERALL)]
-
-
-def _published(
-    part: Part, cell: Cell, group: str, measure: Measure, numbers: Numbers
-) -> Published | None:
-    grid = cell.grid
-    place = measure.published or (group, measure.statistic or grid.score)
-    setting = measure.setting or cell.model
-    found = numbers.find(part.published, grid.beside or grid.name, setting, *place)
-    return None if found is None else replace(found, of=grid.beside)
 
 
 def _compared(

@@ -1,0 +1,87 @@
+"""Do the papers' numbers stand beside the probe, corpus and model that they are of?"""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from synthetic_run import write_run
+
+from assay.reference.beside import spelt
+from assay.reference.declared import REFERENCE, known, read_paper
+from assay.report import read_run
+from assay.report.published import published
+from assay.report.record import RunRecord
+
+# The points of a sweep whose lambdas are not told, and what a paper quotes of another.
+NOT_BESIDE_A_RUN = ("adversary lambda sweep", "base (J&W)", "random seed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("plain"), documents=6)
+
+
+def run_of(folder: Path, corpus: str, encoder: str = "bilstm", attention: str = "additive",
+           classes: tuple[str, ...] = ("bad", "good")) -> RunRecord:  # fmt: skip
+    content = json.loads((folder / "run.json").read_text())
+    content["corpus"]["name"] = corpus
+    content["settings"] |= {"encoder": encoder, "attention": attention}
+    (folder / "run.json").write_text(json.dumps(content))
+    (folder / "model.json").write_text(json.dumps({"classes": classes}))
+    return read_run(folder)
+
+
+def test_every_probe_that_a_paper_has_numbers_for_gets_them(folder: Path):
+    found = published(run_of(folder, "sst"))
+    assert set(found) == {"agreement", "uniform", "guide", "imitation", "seeds", "adversary"}
+    assert found["uniform"] == [
+        "Wiegreffe & Pinter 2019, table 2, F1 with attention and with uniform weights: "
+        "attention = 0.831, uniform = 0.822."
+    ]
+    assert "predicted bad: mean = 0.40" in found["agreement"][0]
+    assert "predicted good: mean = 0.38" in found["agreement"][1]
+
+
+def test_a_doubt_is_told_once(folder: Path):
+    found = published(run_of(folder, "yahoo", "han-rnn"))
+    assert found["erase_one"] == [
+        "Serrano & Smith 2019, table 2, i* by attention, per cent: both = 0.50, top only = 8.70, "
+        "random only = 1.30, neither = 89.60 (recalled)."
+    ]
+    assert found["erase_order"][0].endswith("gradient before attention = 0.087125 "
+                                            "(published program).")  # fmt: skip
+
+
+def test_a_number_of_another_corpus_is_said_to_be_one(folder: Path):
+    (line,) = published(run_of(folder, "imdb_ratings", "flan-rnn"))["erase_order"]
+    assert line.endswith("(published program, of imdb10).")
+
+
+@pytest.mark.parametrize(("corpus", "encoder", "attention"), [
+    ("reviews", "bilstm", "additive"),  # no paper has it
+    ("yahoo", "bilstm", "additive"),  # nor this model on it
+    ("imdb", "bilstm", "none of ours"),
+])  # fmt: skip
+def test_another_corpus_or_model_gets_nothing(folder: Path, corpus, encoder, attention):
+    assert published(run_of(folder, corpus, encoder, attention)) == {}
+
+
+def test_no_published_number_of_a_probe_is_forgotten(folder: Path):
+    """Each stands beside a run of some declared model, in the digits of the file."""
+    declared = [read_paper(name)[0] for name in dict.fromkeys(k.split("/")[0] for k in known())]
+    said: dict[tuple[str, str], str] = {}  # by corpus and model
+    for grid in (grid for paper in declared for grid in paper.corpora):
+        for model in ((e, a) for e in grid.encoders for a in grid.attentions):
+            lines = published(run_of(folder, grid.name, *model, classes=("0", "1", "2")))
+            said[grid.beside or grid.name, spelt(*model)] = str(lines)
+    probed = {part.published for paper in declared for table in paper.tables
+              for part in table.parts if not part.encoders
+              if any(measure.probe for measure in part.measures)}  # fmt: skip
+    with (REFERENCE / "published.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["table"] in probed
+                and not row["setting"].startswith(NOT_BESIDE_A_RUN)]  # fmt: skip
+    assert len(rows) > 100
+    for row in rows:  # what is no model's name is told of the paper's one model
+        model = row["setting"] if "+" in row["setting"] else "bilstm+additive"
+        assert row["value"] in said[row["corpus"], model], row
