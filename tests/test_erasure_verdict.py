@@ -42,10 +42,10 @@ def test_the_top_weight_is_held_against_the_expectation(top, expected, finding):
         assert said in entry["why"]
 
 
-def test_where_no_single_item_matters_nothing_is_decided():
+def test_where_no_single_item_matters_the_top_one_does_not_either():
     entry = verdict_on(flips(0, 0, 0), "erase_one", "top weight matters")
-    assert (entry["finding"], entry["effect"]) == ("undecided", None)
-    assert "none of 200" in entry["why"]
+    assert (entry["finding"], entry["effect"]) == ("contradicted", 0)
+    assert "some single item would in 0.0%" in entry["why"]
 
 
 def test_documents_with_one_item_do_not_count():
@@ -82,6 +82,14 @@ def test_the_order_is_placed_between_random_and_the_optimum(attention, finding):
     assert entry["n"] == 150  # those that nothing flips say nothing of an order
     for said in ("smallest flipping set", "gradient order", "80%", "50%"):
         assert said in entry["why"]
+
+
+def test_an_order_as_good_as_the_best_is_not_soon_where_the_best_is_late():
+    frames = fractions(random=0.98, attention=0.81, gradient=0.82, optimal=0.8)
+    entry = verdict_on(frames, "erase_order", "order is efficient")
+    assert entry["low"] > 0.8
+    assert entry["finding"] == "undecided"
+    assert "less than 50% of the items" in entry["why"]
 
 
 def test_without_a_closed_form_the_gradient_is_the_yardstick():

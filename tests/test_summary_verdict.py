@@ -97,7 +97,15 @@ def test_rivals_that_agree_weakly_cannot_support_the_claim():
     claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]
     assert claim["low"] > 0.8
     assert claim["finding"] == "undecided"
-    assert "too weakly" in claim["why"]
+    assert "too weak to support" in claim["why"]
+
+
+def test_attention_may_agree_better_than_its_rivals_do():
+    """A model whose attention is the reason: the two rivals share less with each other."""
+    evidence = agreement(0.5 + NOISE, 0.35 + NOISE[::-1], NOISE * 0)
+    claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]
+    assert claim["finding"] == "supported"
+    assert claim["effect"] > 1
 
 
 def test_rivals_that_do_not_agree_decide_nothing():

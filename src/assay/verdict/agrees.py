@@ -6,7 +6,7 @@ import polars as pl
 from assay.measures.intervals import TAILS
 from assay.verdict.claim import JAIN_WALLACE, Claim, Decision, decision, side
 from assay.verdict.columns import resampled_means, side_by_side, two
-from assay.verdict.rules import AGREES_FROM, DISAGREES_BELOW, RIVALS_AGREE_FROM
+from assay.verdict.rules import AGREES_FROM, AGREES_TAU, DISAGREES_BELOW
 
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:
@@ -27,8 +27,8 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     own, ceiling, floor = wide.mean(0)
     effect = float((own - floor) / (ceiling - floor))
     finding = side(low, high, supported=AGREES_FROM, contradicted=DISAGREES_BELOW)
-    weak = ceiling < RIVALS_AGREE_FROM
-    if weak and finding == "supported":
+    weak = finding == "supported" and own < AGREES_TAU
+    if weak:
         finding = "undecided"
     why = (
         f"Attention's tau with leave-one-out is {two(own)}; that of the gradient is "
@@ -38,8 +38,8 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     )
     if weak:
         why += (
-            f" But the rivals agree too weakly with each other to support the claim: that takes "
-            f"a ceiling of {RIVALS_AGREE_FROM}."
+            f" But a tau below {AGREES_TAU} is too weak to support the claim, however weakly the "
+            "rivals agree."
         )
     return decision(finding, why, effect, low, high, n)
 

@@ -2,7 +2,8 @@
 
 The fraction of items erased at the change counts as 1 where it never comes. Only documents that can
 be changed are asked. How far does attention reach on the way from the random order to the best one:
-the exact smallest flipping set, or the gradient order where the head has no closed form?
+the exact smallest flipping set, or the gradient order where the head has no closed form? And is
+that soon: where the best order itself must erase most items, reaching it supports nothing.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 from assay.measures.intervals import TAILS
 from assay.verdict.claim import SERRANO_SMITH, Claim, Decision, decision, side
 from assay.verdict.columns import resampled_means, side_by_side
-from assay.verdict.rules import EFFICIENT_FROM, ENOUGH_ERASED, INEFFICIENT_BELOW
+from assay.verdict.rules import EFFICIENT_FROM, ENOUGH_ERASED, INEFFICIENT_BELOW, SOON_BELOW
 
 BEST = {"optimal": "the smallest flipping set", "gradient": "the gradient order"}
 
@@ -36,13 +37,19 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     means = fractions.mean(0)
     effect = float(_reach(means[None])[0])
     finding = side(low, high, supported=EFFICIENT_FROM, contradicted=INEFFICIENT_BELOW)
-    why = (
+    if finding == "supported" and means[1] >= SOON_BELOW:
+        finding = "undecided"
+    return decision(finding, _why(means, best, effect), effect, low, high, n)
+
+
+def _why(means: np.ndarray, best: str, effect: float) -> str:
+    return (
         f"Of a document's items {means[1]:.0%} are erased by attention until the decision changes "
         f"(never counts as all), {means[0]:.0%} at random, {_said(means, best)}. Attention covers "
-        f"{effect:.0%} of the way from random to the best; supported from {EFFICIENT_FROM:.0%}, "
-        f"contradicted below {INEFFICIENT_BELOW:.0%}."
+        f"{effect:.0%} of the way from random to the best; supported from {EFFICIENT_FROM:.0%} if "
+        f"less than {SOON_BELOW:.0%} of the items must go, contradicted below "
+        f"{INEFFICIENT_BELOW:.0%}."
     )
-    return decision(finding, why, effect, low, high, n)
 
 
 def _fractions(evidence: pl.DataFrame, orders: list[str]) -> np.ndarray:

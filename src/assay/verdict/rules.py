@@ -14,7 +14,7 @@ DRAWS = 2_000  # resamples of the documents, where an effect is a ratio of means
 # agrees
 AGREES_FROM = 0.8  # of the way from shuffled weights to the agreement of the two rivals
 DISAGREES_BELOW = 0.5
-RIVALS_AGREE_FROM = 0.4  # tau; below it the rivals' word carries too little to support a claim
+AGREES_TAU = 0.4  # below it attention's own tau is too weak to support a claim
 
 # needed, guides
 NEEDED_F1 = 0.0  # attention must be worth something, by both intervals
@@ -33,12 +33,17 @@ ENOUGH_DOMINANT = 30  # documents; with fewer, all documents are used
 SAME_TVD = 0.01  # Jain & Wallace's eps: the prediction counts as the same
 FAR_JSD = math.log(2) / 2  # weights count as very different from half of the largest JSD on
 
+# exclusive per model: what a far counterfeit's predictions cost in TVD, above models of other seeds
+COSTLY_TVD = 0.1
+CHEAP_TVD = 0.05
+
 # top weight matters, order is efficient
 ENOUGH_ERASED = 30  # documents; an interval over fewer is not to be trusted
 TOP_MATTERS_FROM = 0.2  # share of documents flipped by the top item, above that of a random one
 TOP_HARDLY_BELOW = 0.05
 EFFICIENT_FROM = 0.8  # of the way from the random order to the best possible one
 INEFFICIENT_BELOW = 0.5
+SOON_BELOW = 0.5  # of the items; later is not soon, whatever the best order needs
 
 # plausible
 ENOUGH_MARKED = 30  # documents; an interval over fewer is not to be trusted

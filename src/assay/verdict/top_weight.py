@@ -2,6 +2,7 @@
 
 The random item is not drawn: its share is the exact expectation over all other items. Beside it
 stands what any choice could reach, the documents in which some single item changes the decision.
+Where that is none the claim is contradicted too: the highest weight decides nothing by itself.
 """
 
 import polars as pl
@@ -22,9 +23,6 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
         why = f"Only {n} documents have more than one item; {ENOUGH_ERASED} are needed."
         return decision("undecided", why, n=n)
     top, expected, possible = wide.mean(0)
-    if possible == 0:
-        why = f"In none of {n} documents does erasing any single item change the decision."
-        return decision("undecided", why, n=n)
     gain = mean_interval(wide[:, 0] - wide[:, 1], seed)
     finding = side(gain.low, gain.high, supported=TOP_MATTERS_FROM, contradicted=TOP_HARDLY_BELOW)
     why = (

@@ -1,0 +1,40 @@
+"""Is a counterfeit's price held against what other seeds cost, and against what is noticeable?"""
+
+import numpy as np
+import pytest
+
+from assay.evidence import rows, sign
+from assay.verdict import judge
+
+DOCUMENTS = 200
+NAMES = [f"d{i}" for i in range(DOCUMENTS)]
+WAVER = np.random.default_rng(0).normal(0, 0.001, DOCUMENTS)
+
+
+def decided(price: float, noise: float, far: float = 0.5) -> dict[str, object]:
+    """A counterfeit so far away and at such a price, where seeds cost `noise`."""
+    group = "lambda=0.01"
+    counterfeit = [
+        rows(NAMES, "jsd", np.full(DOCUMENTS, far), group=group),
+        rows(NAMES, "tvd", price + WAVER, group=group),
+    ]
+    seeds = [rows(NAMES, "tvd", np.full(DOCUMENTS, noise), group="both")]
+    evidence = sign(counterfeit, "imitation", 0).vstack(sign(seeds, "seeds", 0))
+    return {entry["claim"]: entry for entry in judge(evidence, seed=0)}["exclusive per model"]
+
+
+@pytest.mark.parametrize(
+    ("price", "noise", "finding"),
+    [(0.3, 0.05, "supported"), (0.02, 0.05, "contradicted"), (0.004, 0.0, "contradicted"),
+     (0.08, 0.0, "undecided"), (0.12, 0.05, "undecided")],
+)  # fmt: skip
+def test_the_price_counts_above_the_seeds(price: float, noise: float, finding: str):
+    entry = decided(price, noise)
+    assert entry["finding"] == finding
+    assert entry["effect"] == pytest.approx(price - noise, abs=1e-3)
+    for said in ("0.05 above the seeds", "over 0.1"):
+        assert said in str(entry["why"])
+
+
+def test_a_counterfeit_that_stays_near_proves_nothing():
+    assert decided(0.3, 0.0, far=0.2)["finding"] == "undecided"
