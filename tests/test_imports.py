@@ -28,7 +28,7 @@ FLOW = (
     ("runs",),
     ("report",),
     ("reproduction",),
-    ("api", "asked", "listing", "spoken", "progress", "bench", "reproduce"),
+    ("api", "controls", "asked", "listing", "spoken", "progress", "bench", "reproduce"),
     ("__init__", "cli"),
     ("__main__",),
 )
