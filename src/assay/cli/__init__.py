@@ -7,12 +7,13 @@ error. One file per command, and here one line to name it.
 
 import sys
 
-from assay.cli import bench, compare, lists, report, reproduce, run, vectors
+from assay.cli import bench, compare, controls, lists, report, reproduce, run, vectors
 from assay.cli.app import app, say
 from assay.errors import UserError
 
 __all__ = ["app", "main"]
-COMMANDS = (run, report, compare, lists, bench, reproduce, vectors)  # importing one registers it
+# Importing one registers it.
+COMMANDS = (run, report, compare, lists, bench, reproduce, vectors, controls)
 
 
 def main() -> None:

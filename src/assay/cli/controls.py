@@ -1,0 +1,55 @@
+"""`assay controls`: the verdict on models whose answer is known."""
+
+import os
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.app import WHOLE, app, console, say
+from assay.controls import as_record, run_controls, told, wrong_answers
+from assay.progress import watcher
+from assay.settings import Ways
+from assay.store import write_json
+
+
+@app.command()
+def controls(
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the run directories there; else they are thrown away.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write all answers there too.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
+    jobs: Annotated[
+        int | None, typer.Option(help="Models side by side: as many as cores.", **WHOLE)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Judge four models whose answer is known, on two kinds of data each.
+
+    Exit code 1 if the verdict was wrong on one of them.
+
+    Examples:
+      assay controls
+      assay controls --out runs/controls --json controls.json
+    """
+    workers = (os.cpu_count() or 1) if jobs is None else jobs
+    ways = Ways(engine=engine, workers=workers, watching=watcher(console, quiet))
+    kept = tempfile.TemporaryDirectory() if out is None else nullcontext(out)
+    with kept as folder:
+        answers, standings = run_controls(Path(folder), ways)
+    if file is not None:
+        write_json(file, as_record(answers, standings))
+    if not quiet:
+        for line in told(answers, standings):
+            typer.echo(line)
+    wrong = wrong_answers(answers)
+    for one in wrong:
+        say(f"assay: '{one.claim}' came out {one.finding} on {one.control}, {one.data}, and must "
+            f"be {one.known}: {one.because}")  # fmt: skip
+    if wrong:
+        raise typer.Exit(1)
