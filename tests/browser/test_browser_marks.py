@@ -1,4 +1,4 @@
-"""Are the words that people marked underlined, and is it said what that means?"""
+"""Are the words that were marked as the reason underlined, and is it said what that means?"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,13 +51,13 @@ def test_a_reader_who_hears_the_page_is_told(page: Page):
     labels = page.locator("#pair .heat").first.evaluate(
         "list => [...list.children].map((word) => word.getAttribute('aria-label'))"
     )
-    said = [place for place, label in enumerate(labels) if label.endswith(", marked by people")]
+    said = [place for place, label in enumerate(labels) if label.endswith(", marked as the reason")]
     assert tuple(said) == MARKED
 
 
 def test_a_legend_stands_where_something_is_underlined(page: Page):
     show(page, "doc-2")
-    assert page.inner_text("#reader-marks") == "Underlined: marked by people, 2 of 7 items"
+    assert page.inner_text("#reader-marks") == "Underlined: marked as the reason, 2 of 7 items"
     show(page, "doc-5")
     assert page.locator("#reader-marks").is_hidden()
     assert page.locator("#pair .marked").count() == 0
@@ -65,4 +65,4 @@ def test_a_legend_stands_where_something_is_underlined(page: Page):
 
 def test_the_marks_themselves_can_be_shown(page: Page):
     names = page.locator("#another option").all_inner_texts()
-    assert "marked by people" in names
+    assert "marked as the reason" in names

@@ -107,7 +107,7 @@ SCORES: Mapping[str, str] = {
     "gradient_attention": "gradient through attention",
     "lime": "LIME",
     "kernel_shap": "kernel SHAP",
-    "rationale": "marked by people",
+    "rationale": "marked as the reason",
 }
 
 

@@ -1,6 +1,7 @@
 """How often does each score put a marked item above an unmarked one?"""
 
 from collections.abc import Iterator
+from functools import partial
 from math import floor
 
 import altair as alt
@@ -22,7 +23,7 @@ from assay.report.record import RunRecord, SummaryRow
 from assay.report.tables import EVERYTHING
 
 STEP = 20  # the height of a line
-LONGEST_LABEL = 150  # pixels
+LONGEST_LABEL = 170  # pixels
 CHANCE, PERFECT = 0.5, 1.0
 TENTHS = 10  # the scale begins at a whole tenth
 
@@ -49,13 +50,13 @@ def _forest(measured: dict[str, SummaryRow]) -> alt.LayerChart:
     upward = upward.axis(labelLimit=LONGEST_LABEL, grid=True, ticks=False, domain=False)
     hue = alt.Color("hue:N", scale=None)
     base = chart(rows)
-    layers = layered(
-        chart([{"low": CHANCE}]).mark_rule(strokeDash=[1, 2]).encode(x="low:Q"),
-        base.mark_rule(size=2).encode(x=across("low", "AUC", domain), x2="high:Q", y=upward,
-                                      color=hue),
-        base.mark_point(filled=True, size=45, opacity=1).encode(x="mean:Q", y=upward, color=hue,
-                                                                tooltip="say:N"),
-    )  # fmt: skip
+    along = partial(across, title="AUC", domain=domain)
+    chance = chart([{"low": CHANCE}]).mark_rule(strokeDash=[1, 2])
+    ranges = base.mark_rule(size=2).encode(x=along("low"), x2="high:Q", y=upward, color=hue)
+    means = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x=along("mean"), y=upward, color=hue, tooltip="say:N"
+    )
+    layers = layered(chance.encode(x=along("low")), ranges, means)
     return layers.properties(width=WIDTH, height=STEP * len(rows), title="AUC for marked items")
 
 

@@ -1,9 +1,9 @@
 // How does a score look over the words of a document?
 //
 // Each word is shaded by its share of the document's largest value. Values below zero take the
-// other hue and a dotted line, so that the sign does not hang on colour; words that people marked
-// are underlined. A heat map is a list box to a screen reader: arrows go from word to word, and each
-// says its number and whether it was marked.
+// other hue and a dotted line, so that the sign does not hang on colour; words that are marked as
+// the reason are underlined. A heat map is a list box to a screen reader: arrows go from word to
+// word, and each says its number and whether it was marked.
 
 import {fillWithWords, make} from "./elements.js";
 import {number} from "./numbers.js";
@@ -15,7 +15,7 @@ let drawn = 0;
 
 function word(text, value, largest, id, marked) {
   const share = largest > 0 && Number.isFinite(value) ? Math.abs(value) / largest : 0;
-  const told = `${text}: ${number(value)}${marked ? ", marked by people" : ""}`;
+  const told = `${text}: ${number(value)}${marked ? ", marked as the reason" : ""}`;
   const part = make("span", {role: "option", id, "aria-label": told, "aria-selected": "false"},
     make("bdi", {}, text), make("sub", {"aria-hidden": "true"}, number(value)));
   if (share > 0) part.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
@@ -68,7 +68,7 @@ function listen(list) {
   });
 }
 
-// `marked` has a 1 for each word that people marked; without it nothing is underlined.
+// `marked` has a 1 for each word that is marked as the reason; without it nothing is underlined.
 export function heatmap(tokens, values, name, hue, marked) {
   drawn += 1;
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);

@@ -65,7 +65,7 @@ function drawLegend() {
   const marked = item.values.rationale?.filter((mark) => mark === 1).length ?? 0;
   named("reader-marks").hidden = marked === 0;
   fill(named("reader-marks"), make("span", {class: "marked"}, make("bdi", {}, "Underlined")),
-    `: marked by people, ${count(marked)} of ${count(item.tokens.length)} items`);
+    `: marked as the reason, ${count(marked)} of ${count(item.tokens.length)} items`);
 }
 
 export function show(document_) {
