@@ -153,3 +153,20 @@ def test_an_audit_finds_the_planted_word(fitted):
         mask[row, : len(values)] = 1
     again = found(weights, marks.astype(bool), mask.astype(bool)).auc.mean()
     assert means["attention"] == pytest.approx(again)
+
+
+def test_where_items_are_sentences_one_is_marked_if_a_word_in_it_is():
+    def lengthen(document):
+        """Two sentences without a mark after the one that holds it."""
+        tokens = (*document.tokens, ".", *("word1", "word2", ".") * 2)
+        rationale = tuple(word in ("awful", "fine") for word in tokens)
+        return replace(document, tokens=tokens, rationale=rationale)
+
+    parts = {name: tuple(map(lengthen, getattr(TOY, name))) for name in ("train", "dev", "test")}
+    toy = replace(TOY, **parts)
+    audit = assay.audit(assay.train(toy, encoder="han-none"), toy, probes=("rationale",), sample=0)
+    shares = audit.evidence().filter(quantity="marked_share")["value"]
+    assert shares.to_list() == pytest.approx([1 / 3] * len(toy.test))
+    top = [weights[0] == max(weights) for weights in audit.instances["attention"].to_list()]
+    aucs = audit.evidence().filter(quantity="auc", group="attention")["value"]
+    assert [auc == 1 for auc in aucs] == top
