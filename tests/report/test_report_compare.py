@@ -174,6 +174,18 @@ def test_names_from_outside_are_text(sides: tuple[Side, ...]) -> None:
     assert f"{HOSTILE}[U+202E]" in text_of(page)
 
 
+def test_claims_that_no_run_tested_take_no_row(sides: tuple[Side, ...]) -> None:
+    rows = [row for group in claims(sides).values() for row in group]
+    assert {row.claim for row in rows if not row.tested} == {"exclusive per instance", "plausible"}
+    page = text_of(render_comparison(sides))
+    said = "nothing may be said: No other weights would do. People mark the same items."
+    assert said in page
+    assert page.count("No other weights would do.") == 1
+    assert "Tested in none of them: exclusive per instance, plausible." in comparison_lines(sides)
+    bare = [replace(side, verdict=()) for side in sides]
+    assert "No claim was tested in these runs." in text_of(render_comparison(bare))
+
+
 # The figure
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from assay.report import words
 from assay.report.comparison.sides import Side
-from assay.report.notions import notion_of
+from assay.report.notions import TESTED, notion_of
 from assay.report.principal import principal
 from assay.report.record import Claim, SummaryRow
 from assay.report.tables import subject_of
@@ -20,6 +20,11 @@ class ClaimRow:
     says: str
     counts: str | None  # what its effect counts
     cells: tuple[Claim | None, ...]
+
+    @property
+    def tested(self) -> bool:
+        """In at least one run."""
+        return any(cell is not None and cell.finding in TESTED for cell in self.cells)
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ Key = tuple[str, str | None]  # quantity, group
 
 
 def claims(sides: Sequence[Side]) -> dict[str, list[ClaimRow]]:
-    """By notion, in the order of the debate."""
+    """By notion, in the order of the debate; also those that no run tested."""
     by_run = [{claim.claim: claim for claim in side.verdict} for side in sides]
     found: dict[str, list[ClaimRow]] = {name: [] for name in NOTIONS}
     for name in dict.fromkeys(name for verdict in by_run for name in verdict):

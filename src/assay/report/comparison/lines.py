@@ -1,6 +1,7 @@
 """What does a comparison say on a terminal, in a log and in a pipe?"""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from assay.report.comparison.beside import claims
 from assay.report.comparison.sides import Side
@@ -16,7 +17,8 @@ def comparison_lines(sides: Sequence[Side], width: int = WIDTH) -> Iterator[str]
     """The runs, then claim by run; runs that do not fit beside each other come below."""
     for side in sides:
         yield f"{side.letter}  {shown(side.name)}: {shown(side.described)}"
-    rows = [row for notion in claims(sides).values() for row in notion]
+    known = [row for notion in claims(sides).values() for row in notion]
+    rows = [row for row in known if row.tested]
     together = max(1, (width - NAME) // CELL)
     for first in range(0, len(sides), together):
         chosen = range(first, min(first + together, len(sides)))
@@ -27,6 +29,9 @@ def comparison_lines(sides: Sequence[Side], width: int = WIDTH) -> Iterator[str]
             yield _line(row.claim, [cell.finding if cell else "-" for cell in cells])
             if any(cell is not None and cell.effect is not None for cell in cells):
                 yield _line("", [_effect(cell) for cell in cells])
+    untested = [shown(row.claim, NAME) for row in known if not row.tested]
+    if untested:
+        yield from ("", *wrap(f"Tested in none of them: {', '.join(untested)}.", width))
 
 
 def _effect(claim: Claim | None) -> str:

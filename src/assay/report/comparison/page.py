@@ -34,14 +34,17 @@ def write_comparison(sides: Sequence[Side], out: Path) -> Path:
 def render_comparison(sides: Sequence[Side]) -> str:
     """The page as text: the same runs give the same bytes."""
     found = claims(sides)
+    rows = [row for notion in found.values() for row in notion]
     return environment().get_template("compare.html").render(
         css=Markup(bundle.style(bundle.BESIDE)),  # our own files: nothing from the data
         sides=sides,
         warnings=list(warnings(sides)),
         differing=differing(sides),
         claims=found,
+        tested=any(row.tested for row in rows),
+        untested=[row for row in rows if not row.tested],
         notions=words.NOTIONS,
-        pictures=list(_pictures(sides, [row for rows in found.values() for row in rows])),
+        pictures=list(_pictures(sides, rows)),
         summaries=summaries(sides),
         probe=words.probe,
         version=VERSION,

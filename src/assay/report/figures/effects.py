@@ -12,7 +12,6 @@ import altair as alt
 from assay.report import words
 from assay.report.figures.style import (
     ATTENTION,
-    LABEL_WIDTH,
     WIDTH,
     Figure,
     across,
@@ -25,6 +24,8 @@ from assay.report.record import Claim
 
 STEP = 24  # the height of a line
 POINT = 70
+LABELS = 112  # pixels left of the scale: browsers differ in how wide they set a letter
+LONGEST_LABEL = 13  # letters that fit there; the table above has the whole name
 TENTHS = 10  # the scale ends at whole tenths
 SHAPES: Mapping[str, str] = {
     "supported": "circle",
@@ -47,8 +48,8 @@ def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
     ends = [float(row[end]) for row in rows for end in ("low", "high")]
     low, high = floor(min([0.0, *ends]) * TENTHS), ceil(max([0.0, *ends]) * TENTHS)
     domain = (low / TENTHS, max(high, low + 1) / TENTHS)
-    upward = alt.Y("run:N", title=None).scale(domain=[words.in_figure(line.run) for line in lines])
-    upward = upward.axis(labelLimit=2 * LABEL_WIDTH, grid=True, ticks=False, domain=False)
+    upward = alt.Y("run:N", title=None).scale(domain=[_label(line.run) for line in lines])
+    upward = upward.axis(minExtent=LABELS, maxExtent=LABELS, grid=True, ticks=False, domain=False)
     shape = alt.Shape("finding:N", legend=None)
     shape = shape.scale(domain=list(SHAPES), range=list(SHAPES.values()))
     base = chart(rows)
@@ -68,12 +69,17 @@ def _row(run: str, claim: Claim) -> Mapping[str, float | str]:
     effect = claim.effect or 0.0
     low, high = (effect if end is None else end for end in (claim.low, claim.high))
     return {
-        "run": words.in_figure(run),
+        "run": _label(run),
         "finding": claim.finding,
         "effect": short(effect),
         "low": short(low),
         "high": short(high),
     }
+
+
+def _label(run: str) -> str:
+    whole = words.in_figure(run)
+    return whole if len(whole) <= LONGEST_LABEL else whole[: LONGEST_LABEL - 1] + "…"
 
 
 def _say(line: Effect) -> str:
