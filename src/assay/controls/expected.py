@@ -82,7 +82,7 @@ EXPECTED: tuple[Expected, ...] = (
              "All items say the same, so another model may look at any of them."),
 
     Expected("top weight matters", "reason", "supported",
-             "Without the cue a rival decides, or nothing does."),
+             "Without the cue a rival of the other class decides."),
     Expected("top weight matters", "decoupled", "contradicted",
              "What the top item's state says, the other states say too."),
     Expected("top weight matters", "cannot matter", "contradicted",

@@ -44,7 +44,7 @@ CONTROLS: tuple[Control, ...] = (
 )  # fmt: skip
 
 RECIPE = Recipe(
-    epochs=15,
+    epochs=12,
     learning_rate=1e-2,
     embedding=32,
     sizes=(("bilstm", 32), ("cnn", 32), ("average", 32), ("pooled", 32)),

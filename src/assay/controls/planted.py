@@ -79,9 +79,9 @@ def _alone(rng: Random, background: Background, labels: list[int]) -> Iterator[M
 
 def _contested(rng: Random, background: Background, labels: list[int]) -> Iterator[Marked]:
     for items, label in zip(background.draw(rng, len(labels)), labels, strict=True):
-        rank = rng.choice(range(label, len(background.cues), 2))
-        lower = background.cues[rank + 1 :: 2]  # of the other class; the last rank has none
-        rivals = rng.choices(lower, k=rng.randint(1, MOST_RIVALS)) if lower else []
+        rank = rng.choice(range(label, len(background.cues) - 1, 2))  # the last has no rival
+        lower = background.cues[rank + 1 :: 2]  # of the other class
+        rivals = rng.choices(lower, k=rng.randint(1, MOST_RIVALS))
         yield _hidden(rng, items, background.cues[rank], rivals)
 
 

@@ -1,16 +1,16 @@
 """Does no other model predict the same with other attention?
 
 Of all counterfeits that attend far away, the one that predicts most like the base is held
-against models that differ from it by seed alone. It must cost noticeably more than they do to
-support the claim, and hardly more to contradict it: where seeds predict almost the same, a
-thousandth of probability is no price. That no counterfeit got far proves nothing.
+against models that differ from it by seed alone. Only a price above theirs that is more than a
+trifle supports the claim: where seeds predict almost the same, a thousandth of probability is
+none. That no counterfeit got far proves nothing.
 """
 
 import polars as pl
 
 from assay.measures.intervals import mean_interval
 from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, side
-from assay.verdict.rules import CHEAP_TVD, COSTLY_TVD, FAR_JSD
+from assay.verdict.rules import FAR_JSD, NOTICED_TVD
 
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:
@@ -29,13 +29,13 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     name, far, moved = best
     both = moved.join(noise, on="instance", suffix="_noise")
     gap = mean_interval((both["value"] - both["value_noise"]).to_numpy(), seed)
-    finding = side(gap.low, gap.high, supported=COSTLY_TVD, contradicted=CHEAP_TVD)
+    finding = side(gap.low, gap.high, supported=NOTICED_TVD, contradicted=NOTICED_TVD)
     price, between = (both[column].to_numpy().mean() for column in ("value", "value_noise"))
     why = (
         f"The counterfeit at {name} attends {far:.2f} nats from this model on average and "
         f"predicts {price:.3f} (TVD) from it; models that differ by seed alone predict "
         f"{between:.3f} from it. Contradicted if a counterfeit at least {FAR_JSD:.2f} nats away "
-        f"costs less than {CHEAP_TVD} above the seeds, supported if each costs over {COSTLY_TVD}."
+        f"costs less than {NOTICED_TVD} above the seeds, supported if each costs more."
     )
     return decision(finding, why, gap.value, gap.low, gap.high, gap.n)
 

@@ -34,8 +34,7 @@ SAME_TVD = 0.01  # Jain & Wallace's eps: the prediction counts as the same
 FAR_JSD = math.log(2) / 2  # weights count as very different from half of the largest JSD on
 
 # exclusive per model: what a far counterfeit's predictions cost in TVD, above models of other seeds
-COSTLY_TVD = 0.1
-CHEAP_TVD = 0.05
+NOTICED_TVD = 0.05
 
 # top weight matters, order is efficient
 ENOUGH_ERASED = 30  # documents; an interval over fewer is not to be trusted
