@@ -3,9 +3,9 @@
 - `alone`: one cue among background decides the label.
 - `contested`: the cue that ranks highest decides, and one to four cues of lower rank and of the
   other class stand against it. Ranks alternate between the classes, so no cue is safe to follow.
-  Besides, train holds blank documents, without any cue and each of them once for either class. So
+  Besides, train holds blank documents: a few items, no cue, each of them once for either class. So
   what is not a cue is known to say nothing; else a model may take plain background for one of the
-  classes, and half of its documents would not care where attention lies.
+  classes, and many documents would not care where attention lies.
 - `copies`: every item by itself tells the label: half of the background's items belong to each
   class, and a document is drawn from its own class's half.
 
@@ -24,7 +24,8 @@ DATA = tuple(BACKGROUNDS)
 CLASSES = ("reference", "variant")
 TRAIN, DEV = 0.6, 0.15  # the rest is test
 MOST_RIVALS = 4
-BLANK = 0.1  # of the number of documents, each twice
+BLANK = 0.05  # of the number of documents: so many backgrounds are cut up
+BLANK_ITEMS = 3  # so few that no item can hide what it says behind others
 COMMON = 20  # an item that is to tell the label by itself occurs so often in the background
 FEWEST = 3  # documents of train that hold an item which the model is to know
 
@@ -65,9 +66,14 @@ def _document(name: str, marked: Marked, label: int) -> Document:
 
 
 def _blank(rng: Random, background: Background, number: int) -> list[Document]:
+    cut = [
+        [(item, False) for item in items[start : start + BLANK_ITEMS]]
+        for items in background.draw(rng, number)
+        for start in range(0, len(items), BLANK_ITEMS)
+    ]
     return [
-        _document(f"blank-{place}-{label}", [(item, False) for item in items], label)
-        for place, items in enumerate(background.draw(rng, number))
+        _document(f"blank-{place}-{label}", marked, label)
+        for place, marked in enumerate(cut)
         for label in range(len(CLASSES))
     ]
 
