@@ -45,5 +45,5 @@ def _panels(printed: Printed) -> Iterator[Dots]:
 
 
 def _label(row: Row) -> str:
-    vectors = "" if row.cell.vectors == RANDOM else f", {row.cell.vectors}"
+    vectors = "" if row.cell.vectors == RANDOM else f", {row.cell.vectors.partition('.')[0]}"
     return f"{row.cell.grid.label}: {row.model}{vectors}"

@@ -24,7 +24,10 @@ from assay.report.figures.style import (
 
 WIDTH = 420
 STEP = 17  # the height of a line
-LONGEST_LABEL = 300  # pixels
+LONGEST_LABEL = 340  # pixels
+LETTER = (
+    7  # pixels, at most: the page's letters may be wider than those the drawing was laid out by
+)
 TENTHS = 10  # the scale ends at whole tenths
 
 
@@ -50,7 +53,9 @@ def dot_figure(name: str, panels: Sequence[Dots]) -> Figure:
 def _panel(panel: Dots, domain: tuple[float, float]) -> alt.LayerChart:
     base = chart(_rows(panel))
     upward = alt.Y("model:N", title=None, sort=None)
-    upward = upward.axis(labelLimit=LONGEST_LABEL, grid=True, ticks=False, domain=False)
+    room = min(LONGEST_LABEL, LETTER * max(len(model) for model, _ in panel.lines))
+    upward = upward.axis(labelLimit=LONGEST_LABEL, minExtent=room, grid=True, ticks=False,
+                         domain=False)  # fmt: skip
     ranges = base.mark_rule(color=ATTENTION, size=2).encode(x2="high:Q")
     means = base.mark_point(color=ATTENTION, filled=True, size=45, opacity=1)
     layers = layered(
