@@ -17,7 +17,8 @@ app = typer.Typer(
         "Start with:\n"
         "assay run --out runs/demo                      the built-in film reviews\n"
         "assay run table --data my.csv --out runs/mine  your own texts and labels\n"
-        "assay corpora                                  what else there is"
+        "assay corpora                                  what else there is\n"
+        "assay controls                                 is the verdict right where we know?"
     ),
 )
 console = Console(stderr=True)

@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import WHOLE, app, console, say
+from assay.cli.run import MOST_WORKERS
 from assay.controls import as_record, run_controls, told, wrong_answers
+from assay.engines import engine_faults
+from assay.errors import UserError
 from assay.progress import watcher
 from assay.settings import Ways
 from assay.store import write_json
@@ -25,7 +28,7 @@ def controls(
     ] = None,
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
-        int | None, typer.Option(help="Models side by side: as many as cores.", **WHOLE)
+        int | None, typer.Option(help="Models side by side; as many as cores, up to 8.", **WHOLE)
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -37,7 +40,8 @@ def controls(
       assay controls
       assay controls --out runs/controls --json controls.json
     """
-    workers = (os.cpu_count() or 1) if jobs is None else jobs
+    workers = min(os.cpu_count() or 1, MOST_WORKERS) if jobs is None else jobs
+    _check(out, file, engine, workers)
     ways = Ways(engine=engine, workers=workers, watching=watcher(console, quiet))
     kept = tempfile.TemporaryDirectory() if out is None else nullcontext(out)
     with kept as folder:
@@ -53,3 +57,16 @@ def controls(
             f"be {one.known}: {one.because}")  # fmt: skip
     if wrong:
         raise typer.Exit(1)
+
+
+def _check(out: Path | None, file: Path | None, engine: str, workers: int) -> None:
+    """All faults at once, before minutes of work."""
+    faults = list(engine_faults(engine))
+    if workers < 1:
+        faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")
+    if out is not None and out.exists() and not out.is_dir():
+        faults.append(f"--out {out} is a file: pass a folder.")
+    if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+        faults.append(f"--json {file} cannot be a file there: pass one in a folder that exists.")
+    if faults:
+        raise UserError("\n       ".join(faults))

@@ -73,7 +73,7 @@ EXPECTED: tuple[Expected, ...] = (
              "All items say the same, so any of them may have the weight."),
 
     Expected("exclusive per model", "reason", "supported",
-             "A model that sees items alone and looks away from the cue cannot follow it."),
+             "Looking away from the cue takes the same numbers, which no training reaches."),
     Expected("exclusive per model", "decoupled", "contradicted",
              "With the cue carried everywhere, another model may look anywhere."),
     Expected("exclusive per model", "cannot matter", NOT_KNOWN,
@@ -82,7 +82,7 @@ EXPECTED: tuple[Expected, ...] = (
              "All items say the same, so another model may look at any of them."),
 
     Expected("top weight matters", "reason", "supported",
-             "Without the cue a rival of the other class decides."),
+             "Without the cue a rival of the other class decides, or nothing does."),
     Expected("top weight matters", "decoupled", "contradicted",
              "What the top item's state says, the other states say too."),
     Expected("top weight matters", "cannot matter", "contradicted",

@@ -2,7 +2,9 @@
 
 - `alone`: one cue among background decides the label.
 - `contested`: the cue that ranks highest decides, and one to four cues of lower rank and of the
-  other class stand against it. Ranks alternate between the classes, so no cue is safe to follow.
+  other class, where there are any, stand against it. Ranks alternate between the classes, so no cue
+  is safe to follow. Weights per item could in principle do without attention, but only with numbers
+  that grow fourfold from rank to rank.
   Besides, train holds blank documents: a few items, no cue, each of them once for either class. So
   what is not a cue is known to say nothing; else a model may take plain background for one of the
   classes, and many documents would not care where attention lies.
@@ -85,9 +87,10 @@ def _alone(rng: Random, background: Background, labels: list[int]) -> Iterator[M
 
 def _contested(rng: Random, background: Background, labels: list[int]) -> Iterator[Marked]:
     for items, label in zip(background.draw(rng, len(labels)), labels, strict=True):
-        rank = rng.choice(range(label, len(background.cues) - 1, 2))  # the last has no rival
-        lower = background.cues[rank + 1 :: 2]  # of the other class
-        rivals = rng.choices(lower, k=rng.randint(1, MOST_RIVALS))
+        # The last rank decides too: one that only stood against others would tell the label.
+        rank = rng.choice(range(label, len(background.cues), 2))
+        lower = background.cues[rank + 1 :: 2]  # of the other class; below the last there is none
+        rivals = rng.choices(lower, k=rng.randint(1, MOST_RIVALS)) if lower else []
         yield _hidden(rng, items, background.cues[rank], rivals)
 
 
