@@ -18,7 +18,7 @@ app = typer.Typer(
         "assay run --out runs/demo                      the built-in film reviews\n"
         "assay run table --data my.csv --out runs/mine  your own texts and labels\n"
         "assay corpora                                  what else there is\n"
-        "assay controls                                 is the verdict right where we know?"
+        "assay controls                                 is the verdict itself right?"
     ),
 )
 console = Console(stderr=True)

@@ -1,8 +1,9 @@
 """What must the verdict say of each control, and why must it be so?
 
-Declared before the verdict is looked at. `not supported` means contradicted or undecided: the claim
-is false there, but its test may rightly find nothing to measure. Where the construction settles
-nothing the answer is not known, and whatever comes out is not counted.
+Each answer follows from how the control is built, and the sentence beside it says how. `not
+supported` means contradicted or undecided: the claim is false there, but its test may rightly find
+nothing to measure. Where the construction settles nothing the answer is not known, and whatever
+comes out is not counted.
 """
 
 from dataclasses import dataclass
