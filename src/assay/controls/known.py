@@ -64,7 +64,7 @@ class Extent:
 
 # No claim reads `substitute` or `deception`.
 FULL = Extent(
-    documents=1_200,
+    documents=1_600,
     probes=tuple(name for name in PROBES if name not in ("substitute", "deception")),
     sample=40,
     scale=Scale(
