@@ -23,9 +23,10 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     least = min((gap, unseen), key=lambda gain: gain.value)
     finding = side(least.low, least.high, supported=NEEDED_F1, contradicted=DISPENSABLE_F1)
     seeds = evidence.filter(pl.col("quantity") == "f1")["seed"].n_unique()
+    trained = "one seed" if seeds == 1 else f"mean over {seeds} seeds"
     why = (
         f"A model without context gains {gap.value:+.3f} F1 from this model's weights against "
-        f"{rival} ones, the better of uniform and permuted (mean over {seeds} seeds), and "
+        f"{rival} ones, the better of uniform and permuted ({trained}), and "
         f"{unseen.value:+.3f} from weights of models that had not seen the document's label. "
         f"The smaller gain decides: supported above {NEEDED_F1}, contradicted below "
         f"{DISPENSABLE_F1}."
