@@ -29,7 +29,7 @@ MOST_RIVALS = 4
 BLANK = 0.05  # of the number of documents: so many backgrounds are cut up
 BLANK_ITEMS = 3  # so few that no item can hide what it says behind others
 COMMON = 20  # an item that is to tell the label by itself occurs so often in the background
-FEWEST = 3  # documents of train that hold an item which the model is to know
+FEWEST = 10  # documents of train that hold an item which the model knows: rare words are one to it
 
 Marked = list[tuple[str, bool]]  # item, and whether it decides
 Planting = Callable[[Random, Background, list[int]], Iterator[Marked]]
