@@ -1,5 +1,6 @@
 """What do all commands share: the program, its two streams, and how it reads a number?"""
 
+import os
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ app = typer.Typer(
         "assay controls                                 is the verdict itself right?"
     ),
 )
+MOST_WORKERS = 8  # unless told: each holds the corpus and half a gigabyte of libraries
 console = Console(stderr=True)
 
 
@@ -52,3 +54,8 @@ def _common(
     ] = False,
 ) -> None:
     pass
+
+
+def cores(jobs: int | None) -> int:
+    """How many work side by side: as told, else all there are, within reason."""
+    return min(os.cpu_count() or 1, MOST_WORKERS) if jobs is None else jobs

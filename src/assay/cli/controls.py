@@ -1,6 +1,5 @@
 """`assay controls`: the verdict on models whose answer is known."""
 
-import os
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -8,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.app import WHOLE, app, console, say
-from assay.cli.run import MOST_WORKERS
+from assay.cli.app import WHOLE, app, console, cores, say
 from assay.controls import as_record, run_controls, told, wrong_answers
 from assay.engines import engine_faults
 from assay.errors import UserError
@@ -40,7 +38,7 @@ def controls(
       assay controls
       assay controls --out runs/controls --json controls.json
     """
-    workers = min(os.cpu_count() or 1, MOST_WORKERS) if jobs is None else jobs
+    workers = cores(jobs)
     _check(out, file, engine, workers)
     ways = Ways(engine=engine, workers=workers, watching=watcher(console, quiet))
     kept = tempfile.TemporaryDirectory() if out is None else nullcontext(out)

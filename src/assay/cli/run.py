@@ -1,13 +1,12 @@
 """`assay run`: from text to report."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from assay.asked import check_asked, device_named, option_pairs, probe_names
-from assay.cli.app import WHOLE, app, console, say
+from assay.cli.app import WHOLE, app, console, cores, say
 from assay.corpora import Corpus
 from assay.description import describe_corpus
 from assay.models import MODELS
@@ -21,8 +20,6 @@ from assay.settings import Settings, Ways
 from assay.spoken import claim_lines, corpus_lines, model_line
 from assay.store import read_json
 from assay.vectors import OWN
-
-MOST_WORKERS = 8  # unless told: each holds the corpus and half a gigabyte of libraries
 
 
 @app.command()
@@ -114,9 +111,8 @@ def run(
         **({} if threads is None else {"threads": threads}),
     )
     file = None if vectors == Path(OWN) else vectors
-    cores = min(os.cpu_count() or 1, MOST_WORKERS) if jobs is None else jobs
-    ways = Ways(data, file, engine, cores, tracker(console, quiet), _silent if quiet else _read,
-                ray_address, watcher(console, quiet))  # fmt: skip
+    ways = Ways(data, file, engine, cores(jobs), tracker(console, quiet),
+                _silent if quiet else _read, ray_address, watcher(console, quiet))  # fmt: skip
     _run(settings, ways, out, resume)
     page = write_report(out)
     if not quiet:

@@ -16,6 +16,7 @@ from assay.report.figures.style import (
     Figure,
     Rows,
     across,
+    bounded,
     chart,
     layered,
     short,
@@ -76,9 +77,7 @@ def _rows(means: Mapping[str, SummaryRow]) -> Rows:
     return [
         {
             "kind": words.group(group),
-            "mean": short(value),
-            "low": short(value if row.low is None else row.low),
-            "high": short(value if row.high is None else row.high),
+            **bounded(value, row.low, row.high),
             "say": _say(group, row),
         }
         for group, row in means.items()

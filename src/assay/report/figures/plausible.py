@@ -14,9 +14,9 @@ from assay.report.figures.style import (
     Figure,
     Rows,
     across,
+    bounded,
     chart,
     layered,
-    short,
 )
 from assay.report.rationale import NAME, OWN, scores_measured
 from assay.report.record import RunRecord, SummaryRow
@@ -64,9 +64,7 @@ def _rows(measured: dict[str, SummaryRow]) -> Rows:
     return [
         {
             "score": words.score(name),
-            "mean": short(value),
-            "low": short(value if row.low is None else row.low),
-            "high": short(value if row.high is None else row.high),
+            **bounded(value, row.low, row.high),
             "hue": ATTENTION if name == OWN else RIVAL,
             "say": _say(name, row),
         }
