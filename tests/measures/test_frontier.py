@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from assay.measures.frontier import area, bend
+from assay.measures.frontier import area, bend, gap
 
 
 def points(*pairs: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -59,3 +59,37 @@ def test_a_hump_of_noise_bends_within_bounds():
 def test_two_points_or_a_falling_curve_have_no_bend():
     assert math.isnan(bend(*points((0, 0), (1, 1))))
     assert math.isnan(bend(*points((0, 0.5), (0.5, 0.2), (1, 0.1))))
+
+
+def test_the_gap_is_zero_to_itself_and_the_same_both_ways():
+    one, other = points((0, 0), (0.4, 0.3), (1, 1)), points((0, 0.2), (0.7, 0.3), (1, 0.4))
+    assert gap(one, one) == 0
+    assert gap(one, other) == gap(other, one) > 0
+
+
+def test_the_gap_worked_by_hand():
+    """Up to 0.4 both ask 0.1; from there to 0.6 the one asks 0.1, the other 0.5; 0.8 is beyond."""
+    one, other = points((0.6, 0.1), (0.2, 0.3)), points((0.4, 0.1), (0.8, 0.5))
+    assert gap(one, other) == pytest.approx(0.4 * 0.2 / 0.6)
+
+
+def test_the_gap_does_not_cancel():
+    """Cheaper at first and dearer afterwards is still another frontier."""
+    one, other = points((0.5, 0.0), (1, 1.0)), points((0.5, 0.4), (1, 0.6))
+    assert gap(one, other) == pytest.approx(0.4)
+
+
+def test_the_gap_agrees_with_looking_at_many_distances():
+    rng = np.random.default_rng(4)
+    one, other = rng.uniform(0, 1, (2, 7)), rng.uniform(0, 1, (2, 5))
+    reach = min(one[0].max(), other[0].max())
+    places = (np.arange(200_000) + 0.5) / 200_000 * reach
+    prices = [
+        np.where(x[:, None] >= places, y[:, None], np.inf).min(axis=0) for x, y in (one, other)
+    ]
+    expected = np.abs(prices[0] - prices[1]).mean()
+    assert gap(tuple(one), tuple(other)) == pytest.approx(expected, abs=1e-4)
+
+
+def test_who_goes_nowhere_has_no_gap():
+    assert math.isnan(gap(points((0, 0), (0, 1)), points((0.3, 0), (1, 1))))

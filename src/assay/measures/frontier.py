@@ -1,4 +1,4 @@
-"""What does a curve of pairs (how far, at what price) come to, and which way does it bend?"""
+"""What does a curve of pairs (how far, at what price) come to, and how do two of them differ?"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,29 @@ def bend(far: Points, price: Points) -> float:
     under_chord = width * float(y[0] + y[-1]) / 2
     below = under_chord - float(np.trapezoid(y, x))
     return 2 * below / (width * float(y.max() - y.min()))
+
+
+def gap(one: tuple[Points, Points], other: tuple[Points, Points]) -> float:
+    """Mean absolute difference in price, over all distances that both reach; NaN if none.
+
+    The price of a distance is the least that is paid by a point at least as far: points that are
+    dearer and nearer than another do not count.
+    """
+    (x, y), (u, v) = _sorted(*one), _sorted(*other)
+    reach = min(x[-1], u[-1])
+    if reach <= 0:
+        return float("nan")
+    ends = np.unique(np.minimum(np.concatenate([x, u]), reach))
+    widths = np.diff(ends, prepend=0.0)
+    apart = np.abs(_least_price(x, y, ends) - _least_price(u, v, ends))
+    return float((apart * widths).sum() / reach)
+
+
+def _least_price(x: Points, y: Points, places: Points) -> Points:
+    """At each place the lowest of the points from there on; `x` ascends."""
+    lowest = np.minimum.accumulate(y[::-1])[::-1]
+    least: Points = lowest[np.searchsorted(x, places)]
+    return least
 
 
 def _sorted(far: Points, price: Points) -> tuple[Points, Points]:

@@ -77,11 +77,11 @@ class Grid:
     probes: tuple[str, ...] = ()  # in place of the paper's
     further: int | None = None  # models that differ by seed within a run, for the preset's numbers
     from_scratch: bool = False  # every counterfeit from fresh weights
+    apart: str = ""  # what tells it from another declaration of the same corpus
 
     @property
     def label(self) -> str:
-        """A corpus may be declared twice."""
-        return f"{self.name}, from scratch" if self.from_scratch else self.name
+        return f"{self.name}, {self.apart}" if self.apart else self.name
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,10 @@ def names_in(given: str) -> tuple[str, ...]:
 def slug(settings: Settings) -> str:
     """The folder of a run; its other settings are the same throughout a paper."""
     vectors = re.sub(r"\W+", "-", settings.vectors or RANDOM)
+    sample = [str(settings.limit)] if settings.limit else []
     afresh = ["scratch"] if settings.from_scratch else []
-    return "-".join((settings.corpus, settings.encoder, settings.attention, vectors, *afresh,
-                     f"seed{settings.seed}"))  # fmt: skip
+    return "-".join((settings.corpus, *sample, settings.encoder, settings.attention, vectors,
+                     *afresh, f"seed{settings.seed}"))  # fmt: skip
 
 
 def all_cells(paper: Paper, vectors: Sequence[str]) -> Iterator[Cell]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from assay.reference.declared import Measure, Part
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import RULE, Compared, Row
+from assay.reproduction.continuation import continuation_lines
 from assay.reproduction.provenance import data_lines, model_lines, version_line
 from assay.reproduction.sensitivity import vectors_lines
 from assay.reproduction.spelled import NOTHING, number
@@ -29,6 +30,7 @@ def page(collected: Collected, command: str, figures: Mapping[str, str]) -> str:
               "made again.", "", "## How to read it", "", RULE, ""]  # fmt: skip
     for printed in collected.tables:
         lines += _table_lines(printed, figures.get(printed.table.name))
+    lines += continuation_lines(collected)
     lines += vectors_lines(collected)
     lines += _not_run_lines(collected)
     lines += data_lines(collected)
