@@ -34,9 +34,10 @@ def claim_lines(verdict: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for claim in measured:
         yield f"{claim['finding']:<13} {_effect(claim):<21} {claim['says']}"
         yield f"  {claim['why']}"
-    unmeasured = len(verdict) - len(measured)
-    if unmeasured:
-        yield f"{unmeasured} of {len(verdict)} claims were not measured by this run."
+    for finding in _UNMEASURED:
+        count = sum(claim["finding"] == finding for claim in verdict)
+        if count:
+            yield f"{finding}: {count} of {len(verdict)} claims (the report says why)."
 
 
 def _effect(claim: Mapping[str, Any]) -> str:

@@ -71,6 +71,7 @@ def compile_if_possible(tex: str, folder: Path) -> None:
     (folder / "paper.tex").write_text(f"{head}\n{tex}\\end{{document}}\n", encoding="utf-8")
     if shutil.which("pdflatex"):
         subprocess.run(["pdflatex", "-halt-on-error", "paper.tex"], cwd=folder, check=True)
+        assert "Overfull" not in (folder / "paper.log").read_text(encoding="latin-1")
 
 
 def test_tables_are_whole_latex_with_a_label_each(record: RunRecord, tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_tables_are_whole_latex_with_a_label_each(record: RunRecord, tmp_path: P
     labels = re.findall(r"\\label\{(.*?)\}", tex)
     assert labels == [f"tab:assay-{name}" for name in
                       ("verdict", "agreement", "permutation", "adversary")]  # fmt: skip
-    assert set(re.findall(r"\\begin\{(.*?)\}", tex)) == {"table", "tabular*"}
+    assert set(re.findall(r"\\begin\{(.*?)\}", tex)) == {"table*", "tabular*"}
     assert len(tex.splitlines()) < 100
 
 
@@ -93,6 +94,12 @@ def test_every_number_of_a_table_is_the_summary_s_with_interval_and_n(record: Ru
     for claim in record.verdict:
         assert (f"\\quad {claim.claim} & {claim.finding} &" in tex) == (claim.effect is not None)
     assert "Not measured or not applicable: 2 of 5 claims." in tex
+
+
+def test_a_tau_at_the_head_of_a_table_stays_a_tau(record: RunRecord) -> None:
+    tex = summary_tex(record)
+    assert r"\raggedright $\tau$ of attention with gradient}}} \\" in tex
+    assert "[U+03A4]" not in tex
 
 
 def test_classes_are_told_apart_where_there_are_few(record: RunRecord) -> None:

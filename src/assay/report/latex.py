@@ -91,26 +91,30 @@ def _estimate(value: float | None, low: float | None, high: float | None) -> str
 def _table(name: str, caption: str, headings: tuple[str, ...], lines: Sequence[str]) -> str:
     return "\n".join(
         (
-            r"\begin{table}[tb]",
+            r"\begin{table*}[tb]",
             r"\centering\footnotesize",
             rf"\caption{{{caption}}}",
             rf"\label{{tab:assay-{name.replace('_', '-')}}}",
-            r"\begin{tabular*}{\linewidth}{@{}l@{\extracolsep{\fill}}lrr@{}}",
+            r"\begin{tabular*}{\linewidth}{@{\extracolsep{\fill}}llrr@{}}",
             r"\toprule",
             _line(*headings),
             r"\midrule",
             *lines,
             r"\bottomrule",
             r"\end{tabular*}",
-            r"\end{table}",
+            r"\end{table*}",
         )
     )
 
 
 def _across(text: str) -> str:
-    """A heading over all columns, which may be longer than a line."""
-    heading = rf"\raggedright {tex(text[:1].upper() + text[1:])}"
-    return rf"\multicolumn{{{COLUMNS}}}{{@{{}}p{{\linewidth}}@{{}}}}{{{heading}}} \\"
+    """A heading over all columns, which may be longer than a line. A tau stays small.
+
+    Its box has no width: the columns below take theirs from the numbers alone.
+    """
+    first = text[:1].upper() if text[:1].isascii() else text[:1]
+    box = rf"\makebox[0pt][l]{{\parbox[t]{{\linewidth}}{{\raggedright {tex(first + text[1:])}}}}}"
+    return rf"\multicolumn{{{COLUMNS}}}{{@{{}}l@{{}}}}{{{box}}} \\"
 
 
 def _line(*cells: str) -> str:

@@ -63,8 +63,8 @@ def _points(
     ]
     spread = in_words(known["value"].to_numpy())
     said = f"{len(rows):,} documents by {title} ({spread}) and largest weight."
-    together = float(np.corrcoef(known["value"], known["largest"])[0, 1])
-    if np.isfinite(together):
+    if min(known["value"].n_unique(), known["largest"].n_unique()) > 1:  # else there is none
+        together = float(np.corrcoef(known["value"], known["largest"])[0, 1])
         said += f" Their correlation is {together:.2f}."
     yield Figure(f"{probe}_points", probe, _scatter(rows, scale, title, len(rows)), said)
 
