@@ -150,7 +150,8 @@ def test_a_run_prints_results_to_one_stream_and_the_rest_to_the_other(finished):
         assert line.startswith(claim["finding"])
         assert line.endswith(claim["says"])
         assert reason == f"  {claim['why']}"
-    assert lines[-2].startswith(f"{len(CLAIMS) - len(measured)} of {len(CLAIMS)} claims")
+    unmeasured = len(CLAIMS) - len(measured)
+    assert lines[-2].startswith(f"not measured: {unmeasured} of {len(CLAIMS)} claims")
     assert lines[-1] == f"Report: {out / 'report.html'}"
     assert "classes reference, variant" in ended.stderr
     assert "test accuracy" in ended.stderr
