@@ -86,7 +86,7 @@ def test_the_figure_says_what_the_table_says(run: RunRecord):
     assert f"attention: {mean:.3f} [" in drawn[0].words
     assert "39 documents" in drawn[0].words
     rows = [row for part in drawn[0].chart.to_dict()["datasets"].values() for row in part]
-    points = {row["score"]: row["mean"] for row in rows if "mean" in row}
+    points = {row["name"]: row["value"] for row in rows if "value" in row}
     assert points["attention"] == pytest.approx(mean, abs=1e-4)
     assert list(points) == [line.name for line in account(run).lines]
 

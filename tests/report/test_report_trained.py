@@ -10,7 +10,7 @@ from synthetic_run import EVIDENCE, write_run
 from assay.measures.intervals import seeds_interval
 from assay.report import read_run
 from assay.report.figures import Figure, figures, live
-from assay.report.figures.forest import _domain
+from assay.report.figures.lines import tenths
 from assay.report.page import render
 from assay.report.record import RunRecord
 from assay.report.trained import trained, values_by_model, without_models
@@ -123,7 +123,7 @@ def test_violins_of_seeds_stand_above_those_of_the_adversary(drawn: dict[str, Fi
 
 def test_forests_show_the_mean_and_every_model(drawn: dict[str, Figure]):
     forest = drawn["uniform_forest"]
-    means = {row["kind"]: row["mean"] for row in rows_of(forest, "mean")}
+    means = {row["name"]: row["value"] for row in rows_of(forest, "value")}
     assert means == {"base": pytest.approx(0.81), "uniform": pytest.approx(0.71)}
     single = sorted(row["x"] for row in rows_of(forest, "x"))
     assert single == pytest.approx([0.7, 0.72, 0.8, 0.82])
@@ -131,8 +131,8 @@ def test_forests_show_the_mean_and_every_model(drawn: dict[str, Figure]):
 
 
 def test_a_scale_has_a_width_even_where_all_models_are_alike():
-    assert _domain([1.0, 1.0]) == (0.9, 1.0)
-    assert _domain([0.71, 0.88]) == (0.7, 0.9)
+    assert tenths([1.0, 1.0]) == (0.9, 1.0)
+    assert tenths([0.71, 0.88]) == (0.7, 0.9)
 
 
 def test_models_stand_in_lines_by_group_and_totals_apart(record: RunRecord):

@@ -5,28 +5,16 @@ No single run's to draw. The shape of a point is that of the finding's mark.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, floor
-
-import altair as alt
 
 from assay.report import words
-from assay.report.figures.style import (
-    ATTENTION,
-    WIDTH,
-    Figure,
-    across,
-    chart,
-    layered,
-    short,
-)
+from assay.report.figures.lines import Line, by_name, line_chart, tenths
+from assay.report.figures.style import WIDTH, Figure
 from assay.report.numbers import number
 from assay.report.record import Claim
 
 STEP = 24  # the height of a line
-POINT = 70
 LABELS = 112  # pixels left of the scale: browsers differ in how wide they set a letter
 LONGEST_LABEL = 13  # letters that fit there; the table above has the whole name
-TENTHS = 10  # the scale ends at whole tenths
 SHAPES: Mapping[str, str] = {
     "supported": "circle",
     "contradicted": "square",
@@ -44,37 +32,19 @@ class Effect:
 
 def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
     """A line per run on one scale, which shows zero; a run without an effect keeps its place."""
-    rows = [_row(line.run, line.claim) for line in lines if line.claim is not None]
-    ends = [float(row[end]) for row in rows for end in ("low", "high")]
-    low, high = floor(min([0.0, *ends]) * TENTHS), ceil(max([0.0, *ends]) * TENTHS)
-    domain = (low / TENTHS, max(high, low + 1) / TENTHS)
-    upward = alt.Y("run:N", title=None).scale(domain=[_label(line.run) for line in lines])
-    upward = upward.axis(minExtent=LABELS, maxExtent=LABELS, grid=True, ticks=False, domain=False)
-    shape = alt.Shape("finding:N", legend=None)
-    shape = shape.scale(domain=list(SHAPES), range=list(SHAPES.values()))
-    base = chart(rows)
-    points = base.mark_point(color=ATTENTION, filled=True, size=POINT, opacity=1)
-    drawn = layered(
-        chart([{"low": 0.0}]).mark_rule(strokeDash=[1, 2]).encode(x="low:Q"),
-        base.mark_rule(color=ATTENTION, size=2).encode(
-            x=across("low", None, domain), x2="high:Q", y=upward
-        ),
-        points.encode(x=across("effect", None, domain), y=upward, shape=shape),
-    ).properties(width=WIDTH, height=STEP * len(lines))
+    found = [_line(line.run, line.claim) for line in lines if line.claim is not None]
+    upward = by_name(LABELS, LABELS)
+    upward = upward.scale(domain=[_label(line.run) for line in lines])
+    domain = tenths([0.0, *(end for line in found for end in line.ends)])
+    drawn = line_chart(found, upward, domain, dotted=0.0)
     said = "; ".join(_say(line) for line in lines)
+    drawn = drawn.properties(width=WIDTH, height=STEP * len(lines))
     return Figure("effects", "", drawn, f"{words.shown(says)} {said}.")
 
 
-def _row(run: str, claim: Claim) -> Mapping[str, float | str]:
-    effect = claim.effect or 0.0
-    low, high = (effect if end is None else end for end in (claim.low, claim.high))
-    return {
-        "run": _label(run),
-        "finding": claim.finding,
-        "effect": short(effect),
-        "low": short(low),
-        "high": short(high),
-    }
+def _line(run: str, claim: Claim) -> Line:
+    shape = SHAPES.get(claim.finding, "circle")
+    return Line(_label(run), claim.effect or 0.0, claim.low, claim.high, shape=shape)
 
 
 def _label(run: str) -> str:

@@ -4,29 +4,17 @@ Wiegreffe & Pinter's tables 2 and 3, drawn.
 """
 
 from collections.abc import Iterator, Mapping
-from math import ceil, floor
 
 import altair as alt
 
 from assay.report import words
-from assay.report.figures.style import (
-    ATTENTION,
-    LABEL_WIDTH,
-    WIDTH,
-    Figure,
-    Rows,
-    across,
-    bounded,
-    chart,
-    layered,
-    short,
-)
+from assay.report.figures.lines import Line, by_name, line_chart, tenths
+from assay.report.figures.style import LABEL_WIDTH, WIDTH, Figure, Rows, chart, short
 from assay.report.record import RunRecord, SummaryRow
 from assay.report.trained import OVER_SEEDS, values_by_model
 
 STEP = 22  # the height of a line
 PROBES = ("uniform", "guide")
-TENTHS = 10  # the scale ends at whole tenths
 TICK = 10  # the height of one model's stroke
 
 
@@ -50,39 +38,24 @@ def forests(record: RunRecord) -> Iterator[Figure]:
 def _forest(
     means: Mapping[str, SummaryRow], single: Mapping[tuple[str, int], float]
 ) -> alt.LayerChart:
-    domain = _domain([*single.values(), *(row.value or 0.0 for row in means.values())])
-    upward = alt.Y("kind:N", title=None, sort=None)
-    upward = upward.axis(labelLimit=2 * LABEL_WIDTH, grid=True, ticks=False, domain=False)
-    base = chart(_rows(means))
+    """The scale shows all models: an interval from two seeds may run far beyond, and is cut off."""
+    lines = list(_lines(means))
     strokes: Rows = [
-        {"kind": words.group(group), "x": short(value), "say": f"seed {seed}: {value:.3f}"}
+        {"name": words.group(group), "x": short(value), "say": f"seed {seed}: {value:.3f}"}
         for (group, seed), value in single.items()
     ]
-    ranges = base.mark_rule(color=ATTENTION, size=2, clip=True).encode(
-        x=across("low", "F1", domain), x2="high:Q"
-    )
-    each = chart(strokes).mark_tick(thickness=1, size=TICK).encode(x="x:Q", tooltip="say:N")
-    points = base.mark_point(color=ATTENTION, filled=True, size=45, opacity=1)
-    layers = layered(ranges, each, points.encode(x="mean:Q", tooltip="say:N")).encode(y=upward)
+    upward = by_name(2 * LABEL_WIDTH)
+    each = chart(strokes).mark_tick(thickness=1, size=TICK)
+    behind = [each.encode(x="x:Q", y=upward, tooltip="say:N")]
+    domain = tenths([*single.values(), *(line.value for line in lines)])
+    layers = line_chart(lines, upward, domain, "F1", behind=behind)
     return layers.properties(width=WIDTH, height=STEP * len(means), title="F1 on test")
 
 
-def _domain(values: list[float]) -> tuple[float, float]:
-    """Where the models lie: an interval from two seeds may run far beyond, and is cut off."""
-    low, high = floor(min(values) * TENTHS), ceil(max(values) * TENTHS)
-    return (low if low < high else low - 1) / TENTHS, high / TENTHS
-
-
-def _rows(means: Mapping[str, SummaryRow]) -> Rows:
-    return [
-        {
-            "kind": words.group(group),
-            **bounded(value, row.low, row.high),
-            "say": _say(group, row),
-        }
-        for group, row in means.items()
-        if (value := row.value) is not None
-    ]
+def _lines(means: Mapping[str, SummaryRow]) -> Iterator[Line]:
+    for group, row in means.items():
+        if row.value is not None:
+            yield Line(words.group(group), row.value, row.low, row.high, _say(group, row))
 
 
 def _say(group: str, row: SummaryRow) -> str:

@@ -52,14 +52,6 @@ def short(value: float) -> float:
     return round(float(value), 4)
 
 
-def bounded(value: float, low: float | None, high: float | None) -> dict[str, float]:
-    """A mean and its interval for a chart; without an interval the mean is all three."""
-    ends = {"low": low, "high": high}
-    return {"mean": short(value)} | {
-        end: short(value if at is None else at) for end, at in ends.items()
-    }
-
-
 def across(field: str, title: str | list[str] | None, domain: tuple[float, float]) -> alt.X:
     """The horizontal axis that carries a probe's quantity."""
     scaled = alt.X(f"{field}:Q", title=title).scale(domain=list(domain), nice=False)
