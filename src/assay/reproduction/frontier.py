@@ -15,19 +15,17 @@ SHAPES = {  # how published settings begin: the mark that stands for them
     "uniform weights": "square",
     "Jain & Wallace": "cross",
 }
-IN_COLOUR = [
-    "in colour ours, in outline published",
-    "mean TVD of the predictions",
-    "circles: counterfeits; triangles: other seeds",
-    "square: uniform; cross: furthest weights per document",
-]
+CAPTION = """\
+In colour ours, in outline published; upwards the mean TVD of the predictions. Circles are \
+counterfeits, one line for each sweep over lambda; triangles other seeds; the square uniform \
+weights; the cross the furthest weights of each document."""
 
 
 def frontier_figure(collected: Collected, numbers: Numbers) -> Figure | None:
     """One panel per corpus whose first run swept lambda."""
     panels = [
-        ([name, *IN_COLOUR], ours, published_plane(numbers, name))
-        for name, ours in _planes(collected)
+        ([label], ours, published_plane(numbers, corpus))
+        for corpus, label, ours in _planes(collected)
     ]
     return planes_figure(f"{collected.paper.name}-{TABLE}", panels) if panels else None
 
@@ -46,9 +44,9 @@ def published_plane(numbers: Numbers, corpus: str) -> Plane:
     return Plane((), others)
 
 
-def _planes(collected: Collected) -> Iterator[tuple[str, Plane]]:
+def _planes(collected: Collected) -> Iterator[tuple[str, str, Plane]]:
     for cell, runs in collected.runs.items():
         for run in runs[:1]:
             plane = plane_of(read_run(run.folder))
             if plane.sweeps:
-                yield cell.grid.label, plane
+                yield cell.grid.name, cell.grid.label, plane

@@ -6,6 +6,8 @@ from assay.reference.declared import Measure, Part
 from assay.reproduction.collected import Collected, Printed
 from assay.reproduction.compare import RULE, Compared, Row
 from assay.reproduction.continuation import continuation_lines
+from assay.reproduction.figures import FRONTIER
+from assay.reproduction.frontier import CAPTION
 from assay.reproduction.provenance import data_lines, model_lines, version_line
 from assay.reproduction.sensitivity import vectors_lines
 from assay.reproduction.spelled import NOTHING, number
@@ -42,7 +44,7 @@ def _table_lines(printed: Printed, figure: str | None) -> Lines:
     yield from (f"## {printed.table.title}", "", printed.table.words.strip(), "")
     if figure is not None:
         yield from (f"![{printed.table.title} The numbers stand in the tables.]({figure})", "")
-        yield from (DRAWN, "")
+        yield from (CAPTION if printed.table.drawing == FRONTIER else DRAWN, "")
     marks = [n.mark for _, rows in printed.parts for row in rows for n in row.numbers]
     inside, outside = marks.count("inside"), marks.count("outside")
     if inside + outside:

@@ -78,11 +78,11 @@ def counterfeit_figure(record: RunRecord) -> Iterator[Figure]:
 
 
 def planes_figure(name: str, panels: Sequence[tuple[Sequence[str], Plane, Plane]]) -> Figure:
-    """For pages of tables made again: (title, ours, published), one below the other."""
-    drawn = alt.vconcat(*(drawn_plane(ours, title, published) for title, ours, published in panels),
-                        spacing=24)  # fmt: skip
+    """For pages of tables made again: (title, ours, published), two beside each other."""
+    drawn = [drawn_plane(ours, title, published) for title, ours, published in panels]
+    rows = [alt.hconcat(*drawn[i : i + 2], spacing=24) for i in range(0, len(drawn), 2)]
     said = " ".join(f"{title[0]}. {ours.words}" for title, ours, _ in panels)
-    return Figure(name, NAME, drawn, said, PAGE)
+    return Figure(name, NAME, alt.vconcat(*rows, spacing=24), said, PAGE)
 
 
 def plane_of(record: RunRecord) -> Plane:
@@ -100,7 +100,7 @@ def drawn_plane(plane: Plane, title: Sequence[str], published: Plane | None = No
     marks = [_marks(found, shape) for shape, found in plane.others.items() if found]
     upward = alt.Y("y:Q", title=None).scale(domain=[0, highest], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
-    rightward = across("x", "mean JSD of the weights from the model’s own", (0.0, JSD.high))
+    rightward = across("x", "mean JSD to the model’s own weights", (0.0, JSD.high))
     drawn = layered(*behind, _curve(plane.sweeps), *marks).encode(x=rightward, y=upward)
     return drawn.properties(width=WIDTH, height=HEIGHT, title=list(title))
 
