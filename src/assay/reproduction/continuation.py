@@ -56,12 +56,13 @@ def continuation_lines(collected: Collected) -> Iterator[str]:
 
 
 def _both_ways(runs: Mapping[Cell, Sequence[Run]]) -> Iterator[Ways]:
-    """Runs of which only this one setting differs."""
+    """Runs that differ in this one setting, and perhaps in how many seeds were swept."""
     first = {cell: found[0] for cell, found in runs.items() if found}
     for cell, continued in first.items():
         for fresh in first.values() if not cell.grid.from_scratch else ():
+            held = fresh.record["settings"]
             asked = {**continued.record["settings"], "from_scratch": True}
-            if fresh.record["settings"] == asked:
+            if {**asked, "seeds": None} == {**held, "seeds": None}:
                 yield Ways(cell.grid.label, cell.grid.score, continued, fresh)
 
 
