@@ -94,7 +94,9 @@ def test_a_second_call_trains_nothing_and_writes_the_same_page(place, reference,
 
 
 def test_published_numbers_are_marked(place, reference, made):
-    rows = json.loads((place / "runs/motif-120-average-additive-random-seed0/summary.json").read_text())
+    rows = json.loads(
+        (place / "runs/motif-120-average-additive-random-seed0/summary.json").read_text()
+    )
     means = {r["class"]: r["value"] for r in rows
              if (r["quantity"], r["statistic"]) == ("tau_attention_gradient", "mean")}  # fmt: skip
     first, second = sorted(set(means) - {"all"})
@@ -171,7 +173,9 @@ def test_a_dead_worker_leaves_the_rest_refused(monkeypatch, tmp_path):
 
 def test_both_kinds_of_vectors_are_compared(place, reference, made):
     vectors = place / "own vectors.txt"
-    words = json.loads((place / "runs/motif-120-average-additive-random-seed0/model.json").read_text())
+    words = json.loads(
+        (place / "runs/motif-120-average-additive-random-seed0/model.json").read_text()
+    )
     known = [word for word in words["vocabulary"] if not word.startswith("<")]
     vectors.write_text("".join(f"{word} {i % 7} {i % 3} 1\n" for i, word in enumerate(known)))
     choice = Choice(only=("motif",), vectors=vectors)
