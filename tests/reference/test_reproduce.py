@@ -13,6 +13,7 @@ from assay.settings import Ways
 from tests.reference.tiny_paper import write_paper, write_published
 
 MODEL = ("motif", "average+additive")
+FIRST = "runs/motif-120-average-additive-random-seed0"
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +95,7 @@ def test_a_second_call_trains_nothing_and_writes_the_same_page(place, reference,
 
 
 def test_published_numbers_are_marked(place, reference, made):
-    rows = json.loads(
-        (place / "runs/motif-120-average-additive-random-seed0/summary.json").read_text()
-    )
+    rows = json.loads((place / FIRST / "summary.json").read_text())
     means = {r["class"]: r["value"] for r in rows
              if (r["quantity"], r["statistic"]) == ("tau_attention_gradient", "mean")}  # fmt: skip
     first, second = sorted(set(means) - {"all"})
@@ -109,7 +108,7 @@ def test_published_numbers_are_marked(place, reference, made):
     # One seed only: the interval over documents holds, and there is none for std.
     alone = place / "alone"
     alone.mkdir()
-    (alone / "motif").symlink_to(place / "runs/motif-120-average-additive-random-seed0")
+    (alone / "motif").symlink_to(place / FIRST)
     made = reproduce("tiny/taus", choice=Choice(only=("sst",)), out=alone, reference=reference,
                      page_file=place / "alone.md")  # fmt: skip
     page = made.page.read_text()
@@ -129,7 +128,7 @@ def test_a_probe_that_comes_later_keeps_the_training(place, reference, made, tmp
     given = {"out": tmp_path / "runs", "page_file": tmp_path / "tiny.md",
              "choice": Choice(only=("motif",), seeds=1)}  # fmt: skip
     assert states(reproduce("tiny", reference=narrow, **given)) == ["trained"]
-    jobs = tmp_path / "runs/motif-120-average-additive-random-seed0/jobs"
+    jobs = tmp_path / FIRST / "jobs"
     (training,) = jobs.glob("train-*")
     stamp = training.stat().st_mtime_ns
     assert states(reproduce("tiny", reference=reference, **given)) == ["trained"]
@@ -173,9 +172,7 @@ def test_a_dead_worker_leaves_the_rest_refused(monkeypatch, tmp_path):
 
 def test_both_kinds_of_vectors_are_compared(place, reference, made):
     vectors = place / "own vectors.txt"
-    words = json.loads(
-        (place / "runs/motif-120-average-additive-random-seed0/model.json").read_text()
-    )
+    words = json.loads((place / FIRST / "model.json").read_text())
     known = [word for word in words["vocabulary"] if not word.startswith("<")]
     vectors.write_text("".join(f"{word} {i % 7} {i % 3} 1\n" for i, word in enumerate(known)))
     choice = Choice(only=("motif",), vectors=vectors)
