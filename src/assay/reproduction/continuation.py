@@ -87,8 +87,11 @@ def _apart_lines(continued: Frontiers, fresh: Frontiers) -> Iterator[str]:
         *seeds, ways = (each.mean for each in compared)
         noise = float(np.mean(seeds))
         than = "no further than" if ways <= noise else "further than"
-        yield from ("", f"Frontiers of different ways are {ways:.3f} apart, {than} frontiers of "
-                    f"one way with different seeds: {noise:.3f}, the mean of both ways.")  # fmt: skip
+        yield ""
+        yield (
+            f"Frontiers of different ways are {ways:.3f} apart, {than} frontiers of one way with "
+            f"different seeds: {noise:.3f}, the mean of both ways."
+        )
     yield ""
 
 
