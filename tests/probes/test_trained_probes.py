@@ -145,9 +145,15 @@ def test_guides_are_as_many_as_the_paper_s_and_its_controls():
 def test_the_guide_s_adversary_is_the_sweep_s_and_its_leak_control_has_two_halves():
     plan = [x for x in TRAINED["guide"].trainings.plan(SCALE, TOY) if isinstance(x, Lesson)]
     guides = {lesson.guide for lesson in plan if lesson.guide is not None}
-    assert Guide("weights", (sweep(SCALE)[1e-3],)) in guides
+    assert Guide("weights", (sweep(SCALE)[max(SCALE.weights)],)) in guides
     assert Guide("other half", tuple(Lesson(0, 0, half=half) for half in HALVES)) in guides
     assert {lesson.encoder for lesson in plan} == {"average"}
+
+
+def test_from_fresh_weights_the_guide_s_adversary_has_the_published_lambda():
+    scale = replace(SCALE, from_scratch=True, weights=(0.0, 8e-4, 1e-3, 1e-2))
+    plan = TRAINED["guide"].trainings.plan(scale, TOY)
+    assert Guide("weights", (sweep(scale)[1e-3],)) in {lesson.guide for lesson in plan}
 
 
 def test_a_second_text_or_sentences_cannot_be_guided():
