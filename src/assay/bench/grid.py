@@ -30,7 +30,7 @@ from assay.work import TrainJob, run_training
 ENGINE, WORKERS = "processes", 2
 SHORTEST, LONGEST = 6, 32  # 19 words in the mean, as in SST
 PROBES = (uniform, seeds, guide, imitation)
-PIECES, PIECE_EPOCHS = 4, 2  # for the second core: so many trainings, each of so many epochs
+PIECES, PIECE_EPOCHS = 4, 4  # for the second core: so many trainings, each of so many epochs
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ def measure_grid(
     with tempfile.TemporaryDirectory() as name:
         start = time.perf_counter()
         base = _base(_corpus(size), Path(name), epochs)
-        wanted = [source for probe in PROBES for source in probe.plan(scale, base.training.corpus)]
+        planned = [source for probe in PROBES for source in probe.plan(scale, base.training.corpus)]
+        wanted = [Base(), *planned]
         done = _taught(wanted, base, Path(name) / "jobs", WORKERS, engine)
         seconds = time.perf_counter() - start
     return Figures(n=1 + sum(isinstance(source, Lesson) for source in done), seconds=seconds)
@@ -91,7 +92,7 @@ def _taught(
     wanted: Sequence[Source], base: BaseModel, folder: Path, workers: int, engine: str
 ) -> Mapping[Source, object]:
     execute = partial(run_graph, engine, run_job, workers=workers)
-    return run_lessons([Base(), *wanted], base, folder, execute)
+    return run_lessons(wanted, base, folder, execute)
 
 
 def _base(corpus: Corpus, folder: Path, epochs: int | None) -> BaseModel:

@@ -58,14 +58,22 @@ def _printed(
             for row in rows_of(part, cell, measured(part, cell, runs), published,
                                _why_not(part, cell, reasons))
         ]  # fmt: skip
-        parts.append((part, tuple(_told_once(_asked(rows)))))
+        parts.append((part, tuple(_told_once(_asked(part, rows)))))
     return Printed(table, tuple(parts))
 
 
-def _asked(rows: Sequence[Row]) -> Sequence[Row]:
-    """Without the models whose runs were not asked for any of these numbers, if some were."""
-    asked = [row for row in rows if row.not_run or row.measured]
-    return asked if any(row.measured for row in rows) else rows
+def _asked(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+    """Without the models whose runs were not asked for any of these numbers, if some were.
+
+    One that was asked and has no answer stays beside what was published.
+    """
+    probes = {measure.probe for measure in part.measures if measure.probe is not None}
+
+    def stays(row: Row) -> bool:
+        asked = not row.cell.grid.probes or probes <= set(row.cell.grid.probes)
+        return bool(row.not_run) or row.measured or (asked and row.published)
+
+    return list(filter(stays, rows)) if any(row.measured for row in rows) else rows
 
 
 def _told_once(rows: Sequence[Row]) -> Iterator[Row]:

@@ -67,9 +67,13 @@ class Row:
         return any(each.seeds is not None for each in self.numbers)
 
     @property
+    def published(self) -> bool:
+        return any(each.published is not None for each in self.numbers)
+
+    @property
     def empty(self) -> bool:
         """Neither ours nor published."""
-        return bool(self.not_run) and all(each.published is None for each in self.numbers)
+        return bool(self.not_run) and not self.published
 
 
 def rows_of(
