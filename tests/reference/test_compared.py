@@ -10,9 +10,11 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from assay.measures.accuracy import score_interval
 from assay.measures.intervals import Interval, seeds_interval
+from assay.reference.declared import Grid, Measure, Part
 from assay.reference.published import Published
-from assay.reproduction.cells import Choice
-from assay.reproduction.compare import Compared
+from assay.reproduction.cells import Cell, Choice
+from assay.reproduction.collected import _asked
+from assay.reproduction.compare import Compared, Row
 from assay.reproduction.spelled import command, number, without_places
 from assay.settings import Ways
 
@@ -46,6 +48,26 @@ def test_what_cannot_be_marked_says_why():
     assert marked(None, [0.5]) == ""
     assert marked("0.5", [0.5], NO_BOUNDS) == "no interval"
     assert marked("0.5", []) == "not measured"
+
+
+def row_of(name, published, measured, probes=()):
+    grid = Grid(name, "f1", ("bilstm",), ("additive",), ("random",), 1, probes=probes)
+    known = Published("0.5", "printed") if published else None
+    ours = DOCUMENTS if measured else None
+    cell = Cell(grid, "bilstm", "additive", "random")
+    return Row(cell, cell.model, "all", 1, (Compared(known, ours, ours),))
+
+
+def test_who_was_asked_and_has_no_answer_stays_beside_the_published():
+    part = Part("Chosen", "table4", (Measure("F1", "imitation", "f1", "mean_over_seeds"),))
+    rows = [
+        row_of("answered", published=False, measured=True),
+        row_of("no answer", published=True, measured=False, probes=("seeds", "imitation")),
+        row_of("not asked", published=True, measured=False, probes=("seeds",)),
+        row_of("nothing to show", published=False, measured=False),
+    ]
+    assert [row.cell.grid.name for row in _asked(part, rows)] == ["answered", "no answer"]
+    assert _asked(part, rows[1:]) == rows[1:]
 
 
 @pytest.fixture
