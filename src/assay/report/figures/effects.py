@@ -32,7 +32,7 @@ class Effect:
 
 def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
     """A line per run on one scale, which shows zero; a run without an effect keeps its place."""
-    found = [_line(line.run, line.claim) for line in lines if line.claim is not None]
+    found = [_line(line, line.claim) for line in lines if line.claim is not None]
     upward = by_name(LABELS, LABELS)
     upward = upward.scale(domain=[_label(line.run) for line in lines])
     domain = tenths([0.0, *(end for line in found for end in line.ends)])
@@ -42,9 +42,9 @@ def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
     return Figure("effects", "", drawn, f"{words.shown(says)} {said}.")
 
 
-def _line(run: str, claim: Claim) -> Line:
-    shape = SHAPES.get(claim.finding, "circle")
-    return Line(_label(run), claim.effect or 0.0, claim.low, claim.high, shape=shape)
+def _line(line: Effect, claim: Claim) -> Line:
+    shape, say = SHAPES.get(claim.finding, "circle"), _say(line)
+    return Line(_label(line.run), claim.effect or 0.0, claim.low, claim.high, say, shape=shape)
 
 
 def _label(run: str) -> str:
