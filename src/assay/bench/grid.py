@@ -18,7 +18,7 @@ from assay.bench.material import SEED
 from assay.bench.row import Bench, Figures
 from assay.corpora import Corpus, Document
 from assay.engines import run_graph
-from assay.lessons import Base, Lesson, Scale, Source
+from assay.lessons import Lesson, Scale, Source
 from assay.probes import guide, imitation, seeds, uniform
 from assay.recipes import configure, recipe_for
 from assay.text import SPECIALS, Vocabulary
@@ -56,8 +56,7 @@ def measure_grid(
     with tempfile.TemporaryDirectory() as name:
         start = time.perf_counter()
         base = _base(_corpus(size), Path(name), epochs)
-        planned = [source for probe in PROBES for source in probe.plan(scale, base.training.corpus)]
-        wanted = [Base(), *planned]
+        wanted = [source for probe in PROBES for source in probe.plan(scale, base.training.corpus)]
         done = _taught(wanted, base, Path(name) / "jobs", WORKERS, engine)
         seconds = time.perf_counter() - start
     return Figures(n=1 + sum(isinstance(source, Lesson) for source in done), seconds=seconds)

@@ -13,6 +13,7 @@ from assay.report.numbers import number
 from assay.report.record import Claim
 
 STEP = 24  # the height of a line
+POINT = 70  # larger than elsewhere: its shape is read
 LABELS = 112  # pixels left of the scale: browsers differ in how wide they set a letter
 LONGEST_LABEL = 13  # letters that fit there; the table above has the whole name
 SHAPES: Mapping[str, str] = {
@@ -36,7 +37,7 @@ def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
     upward = by_name(LABELS, LABELS)
     upward = upward.scale(domain=[_label(line.run) for line in lines])
     domain = tenths([0.0, *(end for line in found for end in line.ends)])
-    drawn = line_chart(found, upward, domain, dotted=0.0)
+    drawn = line_chart(found, upward, domain, dotted=0.0, point=POINT)
     said = "; ".join(_say(line) for line in lines)
     drawn = drawn.properties(width=WIDTH, height=STEP * len(lines))
     return Figure("effects", "", drawn, f"{words.shown(says)} {said}.")

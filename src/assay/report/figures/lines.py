@@ -48,11 +48,12 @@ def line_chart(
     title: str | None = None,
     dotted: float | None = None,
     behind: Sequence[alt.Chart] = (),
+    point: int = POINT,
 ) -> alt.LayerChart:
     """`upward` places the lines by `name`; what lies outside the scale is cut off."""
     base = chart(_rows(lines, domain)).encode(y=upward, color=alt.Color("hue:N", scale=None))
     ranges = base.mark_rule(size=2).encode(x=across("low", title, domain), x2="high:Q")
-    points = base.mark_point(filled=True, size=POINT, opacity=1).encode(
+    points = base.mark_point(filled=True, size=point, opacity=1).encode(
         x=across("value", title, domain), shape=alt.Shape("shape:N", scale=None), tooltip="say:N"
     )
     marks = [ranges, *behind, points]
