@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from assay.bench import BENCHES, run_benches
-from assay.bench.grid import Size, measure_grid, measure_workers, paper_scale
+from assay.bench.grid import measure_grid, paper_scale
 from assay.bench.row import Bench, Figures
+from assay.bench.second_worker import measure_workers
+from assay.bench.sst_sized import Size
 
 TINY = Size(train=24, dev=8, test=8, words=40)
 
@@ -25,9 +27,9 @@ def test_the_grid_has_every_training_the_paper_asks_for():
 
 
 def test_both_sides_leave_the_same_bytes():
-    figures = measure_workers(TINY, pieces=2, epochs=1, engine="serial")
+    figures = measure_workers(TINY, epochs=1, turns=2, engine="serial")
     assert figures.equal is True
-    assert figures.n == 2
+    assert figures.n == 2 * 2
     assert figures.baseline_seconds > 0
 
 

@@ -13,6 +13,7 @@ from assay.bench import (
     leave_one_out,
     length,
     permutation,
+    second_worker,
     training,
 )
 from assay.bench.row import Bench, Row, run_bench
@@ -36,7 +37,7 @@ BENCHES: tuple[Bench, ...] = (
     permutation.IMDB,
     battery.IMDB,
     battery.IMDB_MANY,
-    grid.SECOND_WORKER,
+    second_worker.SECOND_WORKER,
     grid.GRID,
 )
 

@@ -17,8 +17,8 @@ from assay.engines.serial import serial
 from assay.engines.walk import walk
 from assay.errors import UserError
 
-__all__ = ["ENGINES", "Counts", "Task", "Watch", "Watching", "engine_faults", "ignore",
-           "run_graph", "run_jobs", "unwatched"]  # fmt: skip
+__all__ = ["ENGINES", "Counts", "Crew", "Graph", "Task", "Watch", "Watching", "engine_faults",
+           "ignore", "open_crew", "run_graph", "run_jobs", "unwatched", "walk"]  # fmt: skip
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ def run_graph(
     if faults:
         raise UserError("\n       ".join(faults))
     workers = min(workers, max(len(tasks), 1))
-    return walk(Graph(tasks), _crew(engine, function, workers, ray_address), watch)
+    return walk(Graph(tasks), open_crew(engine, function, workers, ray_address), watch)
 
 
 def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
@@ -69,9 +69,13 @@ def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
         yield f"--ray-address {ray_address} is for Ray alone: add --engine ray."
 
 
-def _crew(
-    engine: str, function: Callable[[Argument], Result], workers: int, ray_address: str | None
+def open_crew(
+    engine: str,
+    function: Callable[[Argument], Result],
+    workers: int,
+    ray_address: str | None = None,
 ) -> AbstractContextManager[Crew[Argument, Result]]:
+    """Workers who stay from graph to graph until they are dismissed."""
     if engine == "processes":
         return processes(function, workers)
     if engine == "ray":
