@@ -15,7 +15,9 @@ import pytest
 
 from assay import cli
 from assay.corpora import SOURCES
+from assay.models import MODELS
 from assay.probes import PROBES
+from assay.settings import Settings, sample_for
 from assay.verdict import CLAIMS
 from assay.version import VERSION
 from tests.small_models import UNTRAINED
@@ -92,6 +94,19 @@ def test_help_shows_examples_a_line_each(assay, command):
     assert examples, said.out
     assert re.search(r"Examples?:", said.out)
     assert all(len(line) <= 80 for line in said.out.splitlines())
+
+
+def test_help_answers_before_anything_large_is_imported():
+    asked = "import sys, assay.cli; print(sorted({'torch', 'polars', 'altair'} & set(sys.modules)))"
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_help_repeats_what_is_decided_elsewhere():
+    assert f"{', '.join(MODELS)}." == cli.run.ENCODERS
+    assert f"{sample_for('quick')}; preset paper: {sample_for('paper')}" == cli.run.SAMPLES
+    assert str(Settings().exact_below) == cli.run.EXACT_BELOW
+    assert sample_for("paper") == Settings().sample
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -299,7 +314,7 @@ def test_stopped_from_the_keyboard_says_how_to_go_on(assay, tmp_path, monkeypatc
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.run, "run_audit", interrupted)
+    monkeypatch.setattr("assay.cli.running.run", interrupted)
     said = assay("run", *SMALL, "--out", tmp_path / "run")
     assert said.code == 130
     assert said.err.count("\n") == 1
@@ -331,7 +346,7 @@ def test_our_own_faults_keep_their_traceback(capsys, monkeypatch, tmp_path):
     def broken(*_, **__):
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(cli.run, "run_audit", broken)
+    monkeypatch.setattr("assay.cli.running.run", broken)
     monkeypatch.setattr(sys, "argv", ["assay", "run", *SMALL, "--out", str(tmp_path / "run")])
     with pytest.raises(ZeroDivisionError):  # Python then prints it and leaves with 1
         cli.main()

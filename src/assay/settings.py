@@ -14,6 +14,12 @@ from assay.scores.faded import EXACT_BELOW
 from assay.scores.sampling import SAMPLE
 from assay.training import Track, untracked
 
+QUICK_SAMPLE = 50  # costly scores are half of an audit, and `quick` is for a first look
+
+
+def sample_for(preset: str) -> int:
+    return QUICK_SAMPLE if preset == "quick" else SAMPLE
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -40,6 +40,13 @@ def test_ways_take_turns_and_keep_their_results():
     assert 0 < first[0] < math.inf
 
 
+def test_ways_can_be_judged_by_all_their_turns(monkeypatch):
+    clock = iter([0, 5, 5, 6, 6, 9, 9, 11])  # turns of 5, 1, 3 and 2 seconds
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    first, second = race(lambda: "a", lambda: "b", repeats=2, judge=sum)
+    assert (first, second) == ((5 + 3, "a"), (1 + 2, "b"))
+
+
 def test_ratio_is_plain_over_ours_and_null_without_a_plain_loop():
     raced = run_bench(Bench("one", "", lambda: Figures(3, 2.0, 9.0, True)))
     alone_row = run_bench(Bench("two", "", lambda: Figures(3, 2.0)))
@@ -118,7 +125,7 @@ def test_table_fits_a_narrow_terminal_and_leaves_empty_what_has_no_meaning():
     with console.capture() as shown:
         show_rows(console, rows)
     line, short = [text for text in shown.get().splitlines() if text.startswith(("  l", " l"))]
-    assert line.split() == ["leave_one_out_imdb", "100000", "1.23e+03", "12.3", "100.0", "2.5",
+    assert line.split() == ["leave_one_out_imdb", "100000", "1,235", "12.3", "100.0", "2.5",
                             "99.9", "yes", "12346"]  # fmt: skip
     assert short.split() == ["length_20", "1", "3"]
     assert "length_20: no race\n" in shown.get()

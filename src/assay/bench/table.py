@@ -10,6 +10,7 @@ from rich.table import Table
 from assay.bench.row import Row
 
 NOTHING = ""
+WHOLE_FROM = 100  # more than three digits are written out, without decimals
 HEADINGS = (
     "row", "texts", "plain s", "ours s", "ratio", "target", "possible", "equal", "peak MB",
 )  # fmt: skip
@@ -48,7 +49,9 @@ def _scaled(row: Row) -> str:
 
 
 def _digits(number: float | None) -> str:
-    return NOTHING if number is None else f"{number:.3g}"
+    if number is None:
+        return NOTHING
+    return f"{number:.3g}" if number < WHOLE_FROM else f"{number:,.0f}"
 
 
 def _times(ratio: float | None) -> str:

@@ -2,7 +2,8 @@
 
 Exit code 0: done. 2: something the user can mend, told in one sentence. 1: our fault, with a
 traceback. 130: stopped from the keyboard. Results go to standard output, all else to standard
-error. One file per command, and here one line to name it.
+error. One file per command, and here one line to name it; what takes seconds to import is imported
+by the command itself when it is called, so that `--help` answers at once.
 """
 
 import sys

@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.bench.command import bench_and_tell
 from assay.cli.app import app, console, say
-from assay.progress import tracker
 
 
 @app.command()
@@ -27,6 +25,9 @@ def bench(
       assay bench --long --json bench.json
       assay bench --grid
     """
+    from assay.bench.command import bench_and_tell
+    from assay.progress import tracker
+
     if not bench_and_tell(file, long=long, grid=grid, track=tracker(console, quiet=False)):
         say("assay: a fast route and its plain loop disagree: this is our fault.")
         raise typer.Exit(1)

@@ -6,9 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import app, console, say
-from assay.report.comparison import comparison_lines, read_sides, write_comparison
-from assay.report.comparison.differing import warnings
-from assay.report.comparison.lines import WIDTH
 
 
 @app.command()
@@ -24,6 +21,10 @@ def compare(
       assay compare runs/bilstm runs/average
       assay compare runs/sst-* --out runs/sst.html
     """
+    from assay.report.comparison import comparison_lines, read_sides, write_comparison
+    from assay.report.comparison.differing import warnings
+    from assay.report.comparison.lines import WIDTH
+
     sides = read_sides(runs)
     page = write_comparison(sides, out)
     for line in warnings(sides):

@@ -8,12 +8,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import WHOLE, app, console, cores, say
-from assay.controls import as_record, run_controls, told, wrong_answers
-from assay.engines import engine_faults
 from assay.errors import UserError
-from assay.progress import watcher
-from assay.settings import Ways
-from assay.store import write_json
 
 
 @app.command()
@@ -38,6 +33,11 @@ def controls(
       assay controls
       assay controls --out runs/controls --json controls.json
     """
+    from assay.controls import as_record, run_controls, told, wrong_answers
+    from assay.progress import watcher
+    from assay.settings import Ways
+    from assay.store import write_json
+
     workers = cores(jobs)
     _check(out, file, engine, workers)
     ways = Ways(engine=engine, workers=workers, watching=watcher(console, quiet))
@@ -59,6 +59,8 @@ def controls(
 
 def _check(out: Path | None, file: Path | None, engine: str, workers: int) -> None:
     """All faults at once, before minutes of work."""
+    from assay.engines import engine_faults
+
     faults = list(engine_faults(engine))
     if workers < 1:
         faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")

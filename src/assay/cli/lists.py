@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 
 from assay.cli.app import app
-from assay.listing import corpus_rows, probe_rows, show_corpora, show_entries
 
 
 @app.command()
@@ -24,6 +23,8 @@ def corpora(
       assay corpora sst
       assay corpora --data DATA --json
     """
+    from assay.listing import corpus_rows, show_corpora, show_entries
+
     rows = corpus_rows(data, name)
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -43,6 +44,8 @@ def probes(
       assay probes
       assay probes --json
     """
+    from assay.listing import probe_rows, show_entries
+
     if as_json:
         typer.echo(json.dumps(probe_rows(), indent=2, ensure_ascii=False))
     else:

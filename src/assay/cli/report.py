@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import app
-from assay.report import write_figures, write_report
 
 
 @app.command()
@@ -22,6 +21,8 @@ def report(
       assay report runs/demo
       assay report runs/demo --figures
     """
+    from assay.report import write_figures, write_report
+
     typer.echo(f"Report: {write_report(directory)}")
     if figures:
         drawn = write_figures(directory)

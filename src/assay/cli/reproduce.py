@@ -6,11 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import WHOLE, app, console, say
-from assay.progress import tracker, watcher
-from assay.reference.declared import known
-from assay.reproduce import reproduce as make_again
-from assay.reproduction.cells import Choice, names_in
-from assay.settings import Ways
 
 
 @app.command()
@@ -50,6 +45,12 @@ def reproduce(
       assay reproduce jain-wallace/table2 --only sst --encoder average --seeds 1 --data DATA
       assay reproduce jain-wallace --data DATA --vectors FILE --engine processes
     """
+    from assay.progress import tracker, watcher
+    from assay.reference.declared import known
+    from assay.reproduce import reproduce as make_again
+    from assay.reproduction.cells import Choice, names_in
+    from assay.settings import Ways
+
     if show or name is None:
         for table, title in known().items():
             typer.echo(f"{table}  {title}")

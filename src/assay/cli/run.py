@@ -5,21 +5,11 @@ from typing import Annotated
 
 import typer
 
-from assay.asked import check_asked, device_named, option_pairs, probe_names
-from assay.cli.app import WHOLE, app, console, cores, say
-from assay.corpora import Corpus
-from assay.description import describe_corpus
-from assay.models import MODELS
-from assay.progress import tracker, watcher
-from assay.report import write_report
-from assay.report.faded import fading_lines
-from assay.runs import run as run_audit
-from assay.scores.faded import EXACT_BELOW
-from assay.scores.sampling import SAMPLE
-from assay.settings import Settings, Ways
-from assay.spoken import claim_lines, corpus_lines, model_line
-from assay.store import read_json
-from assay.vectors import OWN
+from assay.cli.app import WHOLE, app, console, cores
+
+# What stands in the help without the seconds it takes to import where it is decided.
+ENCODERS = "bilstm, cnn, average, han-rnn, han-conv, han-none, flan-rnn, flan-conv, flan-none."
+SAMPLES, EXACT_BELOW = "50; preset paper: 100", "600"
 
 
 @app.command()
@@ -27,7 +17,7 @@ def run(
     corpus: Annotated[str, typer.Argument(help="A name from 'assay corpora'.")] = "reviews",
     out: Annotated[Path, typer.Option(help="The run directory.")] = Path("runs/latest"),
     data: Annotated[Path | None, typer.Option(help="The corpus's files; or $ASSAY_DATA.")] = None,
-    encoder: Annotated[str, typer.Option(help=f"{', '.join(MODELS)}.")] = "bilstm",
+    encoder: Annotated[str, typer.Option(help=ENCODERS)] = "bilstm",
     attention: Annotated[str, typer.Option(help="additive or dot.")] = "additive",
     probes: Annotated[str, typer.Option(help="Names joined by commas, or all.")] = "all",
     seed: Annotated[int, typer.Option(help="For weights, data order and draws.", **WHOLE)] = 0,
@@ -41,14 +31,22 @@ def run(
         int | None, typer.Option(help="Documents over all splits, drawn by the seed.", **WHOLE)
     ] = None,
     sample: Annotated[
-        int, typer.Option(help="Documents for LIME, SHAP and other costly scores.", **WHOLE)
-    ] = SAMPLE,
+        int | None,
+        typer.Option(
+            help="Documents for LIME, SHAP and other costly scores.", show_default=SAMPLES, **WHOLE
+        ),
+    ] = None,
     exact_below: Annotated[
-        int, typer.Option(help="Items: leave-one-out of shorter documents is exact.", **WHOLE)
-    ] = EXACT_BELOW,
+        int | None,
+        typer.Option(
+            help="Items: leave-one-out of shorter documents is exact.",
+            show_default=EXACT_BELOW,
+            **WHOLE,
+        ),
+    ] = None,
     vectors: Annotated[
         Path | None,
-        typer.Option(help=f"word2vec, GloVe or fastText text; {OWN}: trained on the corpus."),
+        typer.Option(help="word2vec, GloVe or fastText text; corpus: trained on its text."),
     ] = None,
     preset: Annotated[str, typer.Option(help="quick, or paper for the papers' epochs.")] = "quick",
     option: Annotated[
@@ -89,10 +87,17 @@ def run(
       assay run sst --data DATA --encoder cnn --preset paper --out runs/sst
       assay run motif --option length=40 --option noise=0.1 --out runs/motif
     """
+    from assay.asked import device_named, option_pairs, probe_names
+    from assay.cli.running import run_and_tell
+    from assay.progress import tracker, watcher
+    from assay.settings import Settings, Ways, sample_for
+    from assay.vectors import OWN
+
     columns = {"text-column": text_column, "label-column": label_column,
                "query-column": query_column, "split-column": split_column,
                "rationale-column": rationale_column}  # fmt: skip
     given = {name: value for name, value in columns.items() if value is not None}
+    told = {"threads": threads, "exact_below": exact_below}
     settings = Settings(
         corpus=corpus,
         options=given | option_pairs(option or []),
@@ -103,45 +108,13 @@ def run(
         seeds=seeds,
         from_scratch=from_scratch,
         limit=limit,
-        sample=sample,
-        exact_below=exact_below,
+        sample=sample_for(preset) if sample is None else sample,
         preset=preset,
         device=device_named(device),
         vectors=None if vectors is None else vectors.name,
-        **({} if threads is None else {"threads": threads}),
+        **{name: value for name, value in told.items() if value is not None},
     )
     file = None if vectors == Path(OWN) else vectors
     ways = Ways(data, file, engine, cores(jobs), tracker(console, quiet),
-                _silent if quiet else _read, ray_address, watcher(console, quiet))  # fmt: skip
-    _run(settings, ways, out, resume)
-    page = write_report(out)
-    if not quiet:
-        _tell(out, page)
-
-
-def _run(settings: Settings, ways: Ways, out: Path, resume: bool) -> None:
-    check_asked(settings, ways, out)
-    try:
-        run_audit(settings, out, ways=ways, resume=resume)
-    except KeyboardInterrupt:
-        say(f"assay: stopped. The same command with --resume goes on from what is in {out}.")
-        raise
-
-
-def _silent(corpus: Corpus) -> None:
-    pass
-
-
-def _read(corpus: Corpus) -> None:
-    """Guesses are said before the long work, while there is still time to stop it."""
-    for line in corpus_lines(describe_corpus(corpus)):
-        say(line)
-
-
-def _tell(out: Path, page: Path) -> None:
-    say(model_line(read_json(out / "run.json")))
-    for line in claim_lines(read_json(out / "verdict.json")):
-        typer.echo(line)
-    for line in fading_lines(read_json(out / "summary.json")):
-        typer.echo(line)
-    typer.echo(f"Report: {page}")
+                ray_address=ray_address, watching=watcher(console, quiet))  # fmt: skip
+    run_and_tell(settings, ways, out, resume=resume, quiet=quiet)

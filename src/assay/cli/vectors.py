@@ -6,9 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import WHOLE, app, console
-from assay.corpora import load_corpus
-from assay.progress import tracker
-from assay.word_vectors import Word2Vec, check_asked_vectors, train_vectors
 
 
 @app.command()
@@ -34,6 +31,10 @@ def vectors(
       assay vectors imdb --data DATA --out imdb.txt.gz
       assay vectors yelp --data DATA --kind cbow --dimension 200 --epochs 30 --out yelp.txt
     """
+    from assay.corpora import load_corpus
+    from assay.progress import tracker
+    from assay.word_vectors import Word2Vec, check_asked_vectors, train_vectors
+
     asked = Word2Vec(kind, dimension, window, negatives, epochs, min_count, seed)
     check_asked_vectors(asked, out)
     loaded = load_corpus(corpus, data=data, limit=limit, seed=seed)
