@@ -5,7 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from assay.cli import app, controls
+from assay import controls
+from assay.cli import app
 from assay.controls.answers import Answer, Standing
 from assay.errors import UserError
 

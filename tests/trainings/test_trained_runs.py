@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay import runs
 from assay.asked import check_asked
-from assay.cli import app, run
+from assay.cli import app, running
 from assay.errors import UserError
 from assay.probes import PROBES
 from assay.settings import Settings, Ways
@@ -101,8 +101,8 @@ def test_no_seeds_are_too_few(tmp_path: Path):
 
 def test_the_command_passes_both_options_on(monkeypatch, tmp_path: Path):
     asked: list[Settings] = []
-    monkeypatch.setattr(run, "run_audit", lambda settings, *_, **__: asked.append(settings))
-    monkeypatch.setattr(run, "write_report", lambda out: out)
+    monkeypatch.setattr(running, "run", lambda settings, *_, **__: asked.append(settings))
+    monkeypatch.setattr(running, "write_report", lambda out: out)
     command = ["run", "--seeds", "3", "--from-scratch", "--quiet", "--out", str(tmp_path / "x")]
     app(command, standalone_mode=False)
     assert (asked[0].seeds, asked[0].from_scratch) == (3, True)
