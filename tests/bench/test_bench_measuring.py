@@ -93,6 +93,18 @@ def test_json_holds_the_rows(fake, tmp_path):
     assert "fast" in result.output
 
 
+def test_what_is_measured_is_not_lost_with_the_next_row(monkeypatch, tmp_path):
+    rows = (
+        Bench("fast", "a race", lambda: Figures(3, 2.0)),
+        Bench("broken", "no race", lambda: Figures(1 // 0, 1.0)),
+    )
+    monkeypatch.setattr(bench, "BENCHES", rows)
+    file = tmp_path / "bench.json"
+    broken = CliRunner().invoke(app, ["bench", "--json", str(file)])
+    assert isinstance(broken.exception, ZeroDivisionError)
+    assert [row["name"] for row in json.loads(file.read_text())] == ["fast"]
+
+
 def test_long_adds_rows(fake, tmp_path):
     fake(equal=True)
     file = tmp_path / "bench.json"

@@ -3,6 +3,8 @@
 One file per kind of row, and here one line to name it.
 """
 
+from collections.abc import Iterator
+
 from assay.bench import (
     adversary,
     battery,
@@ -42,7 +44,10 @@ BENCHES: tuple[Bench, ...] = (
 )
 
 
-def run_benches(*, long: bool = False, grid: bool = False, track: Track = untracked) -> list[Row]:
+def run_benches(
+    *, long: bool = False, grid: bool = False, track: Track = untracked
+) -> Iterator[Row]:
     """Every row in turn, the expensive ones only if `long`; or those of the grid alone."""
     wanted = [bench for bench in BENCHES if bench.grid == grid and (long or not bench.long)]
-    return [run_bench(bench) for bench in track(wanted, "bench", len(wanted))]
+    for bench in track(wanted, "bench", len(wanted)):
+        yield run_bench(bench)

@@ -10,9 +10,9 @@ from rich.table import Table
 from assay.bench.row import Row
 
 NOTHING = ""
-WHOLE_FROM = 100  # more than three digits are written out, without decimals
+WHOLE_FROM = 100  # from here on no decimals, and no power of ten
 HEADINGS = (
-    "row", "texts", "plain s", "ours s", "ratio", "target", "possible", "equal", "peak MB",
+    "row", "texts", "plain s", "ours s", "ratio", "target", "possible", "equal", "MB",
 )  # fmt: skip
 
 
@@ -26,7 +26,8 @@ def show_rows(console: Console, rows: Sequence[Row]) -> None:
     console.print(table)
     for row in rows:
         console.print(f"{row['name']}: {row['what']}{_scaled(row)}", highlight=False)
-    console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads", highlight=False)
+    used = f"torch {torch.__version__}, {torch.get_num_threads()} threads"
+    console.print(f"{used}; MB: the memory of ours at its peak", highlight=False)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
