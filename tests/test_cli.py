@@ -105,7 +105,7 @@ def test_help_answers_before_anything_large_is_imported():
 def test_help_repeats_what_is_decided_elsewhere():
     assert f"{', '.join(MODELS)}." == cli.run.ENCODERS
     assert f"{sample_for('quick')}; preset paper: {sample_for('paper')}" == cli.run.SAMPLES
-    assert str(Settings().exact_below) == cli.run.EXACT_BELOW
+    assert Settings().exact_below == cli.run.EXACT_BELOW
     assert sample_for("paper") == Settings().sample
 
 

@@ -15,7 +15,7 @@ import pytest
 import assay
 from assay.errors import UserError
 from assay.runs import run
-from assay.settings import Settings, Ways
+from assay.settings import Settings, Ways, sample_for
 from tests.small_models import UNTRAINED
 
 SAME = ("model.safetensors", "model.json", "instances.parquet", "evidence.parquet", "summary.csv",
@@ -140,6 +140,7 @@ def test_from_python_in_four_lines(tmp_path: Path):
     corpus = assay.load_corpus("motif", options={"documents": "300", "length": "30"})
     model = assay.train(corpus, encoder="average")
     audit = assay.audit(model, corpus, probes=UNTRAINED)
+    assert audit.record["settings"]["sample"] == sample_for("quick")  # as the command would
     page = audit.report(tmp_path / "report.html")
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert set(audit.evidence()["probe"]) == set(UNTRAINED)

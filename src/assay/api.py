@@ -15,8 +15,7 @@ from assay.report import write_report
 from assay.results import Results
 from assay.runs import check_probes, results_of, train_for_probes, training_of, vectors_of
 from assay.scores.faded import EXACT_BELOW
-from assay.scores.sampling import SAMPLE
-from assay.settings import Settings, Ways
+from assay.settings import Settings, Ways, sample_for
 from assay.store import write_json
 from assay.training import Track, Training, untracked
 from assay.trainings import AskedOfTrained, BaseModel
@@ -84,7 +83,7 @@ def audit(
     corpus: Corpus,
     *,
     probes: Sequence[str] = tuple(PROBES),
-    sample: int = SAMPLE,
+    sample: int | None = None,
     exact_below: int = EXACT_BELOW,
     seeds: int | None = None,
     from_scratch: bool = False,
@@ -92,13 +91,15 @@ def audit(
 ) -> Audit:
     """Ask every probe of the model, on the corpus's test split.
 
-    LIME, SHAP and other costly scores are taken on a seeded sample of that many documents;
-    leave-one-out of documents with fewer than `exact_below` items is exact.
+    LIME, SHAP and other costly scores are taken on a seeded sample of that many documents, by
+    default as many as in a run with the model's preset; leave-one-out of documents with fewer
+    than `exact_below` items is exact.
     Probes that need a trainer train further models here, one after another: `seeds` sets how
     many differ by seed alone, and `from_scratch` lets no counterfeit go on from another.
     """
     check_probes(probes)
     corpus = corpus_for(model.settings.encoder, corpus)
+    sample = sample_for(model.settings.preset) if sample is None else sample
     settings = replace(
         model.settings, probes=tuple(probes), sample=sample, exact_below=exact_below, seeds=seeds,
         from_scratch=from_scratch,

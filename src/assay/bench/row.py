@@ -9,7 +9,7 @@ from typing import TypedDict
 class Figures:
     """What a row measured. Some have no plain loop beside them: no ratio, and nothing to equal."""
 
-    n: int  # documents
+    n: int  # documents, or trainings
     seconds: float
     baseline_seconds: float | None = None
     equal: bool | None = None

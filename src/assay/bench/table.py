@@ -12,7 +12,7 @@ from assay.bench.row import Row
 NOTHING = ""
 WHOLE_FROM = 100  # from here on no decimals, and no power of ten
 HEADINGS = (
-    "row", "texts", "plain s", "ours s", "ratio", "target", "possible", "equal", "MB",
+    "row", "n", "plain s", "ours s", "ratio", "target", "possible", "equal", "MB",
 )  # fmt: skip
 
 

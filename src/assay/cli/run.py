@@ -9,7 +9,8 @@ from assay.cli.app import WHOLE, app, console, cores
 
 # What stands in the help without the seconds it takes to import where it is decided.
 ENCODERS = "bilstm, cnn, average, han-rnn, han-conv, han-none, flan-rnn, flan-conv, flan-none."
-SAMPLES, EXACT_BELOW = "50; preset paper: 100", "600"
+SAMPLES = "50; preset paper: 100"
+EXACT_BELOW = 600
 
 
 @app.command()
@@ -37,13 +38,8 @@ def run(
         ),
     ] = None,
     exact_below: Annotated[
-        int | None,
-        typer.Option(
-            help="Items: leave-one-out of shorter documents is exact.",
-            show_default=EXACT_BELOW,
-            **WHOLE,
-        ),
-    ] = None,
+        int, typer.Option(help="Items: leave-one-out of shorter documents is exact.", **WHOLE)
+    ] = EXACT_BELOW,
     vectors: Annotated[
         Path | None,
         typer.Option(help="word2vec, GloVe or fastText text; corpus: trained on its text."),
@@ -97,7 +93,6 @@ def run(
                "query-column": query_column, "split-column": split_column,
                "rationale-column": rationale_column}  # fmt: skip
     given = {name: value for name, value in columns.items() if value is not None}
-    told = {"threads": threads, "exact_below": exact_below}
     settings = Settings(
         corpus=corpus,
         options=given | option_pairs(option or []),
@@ -109,10 +104,11 @@ def run(
         from_scratch=from_scratch,
         limit=limit,
         sample=sample_for(preset) if sample is None else sample,
+        exact_below=exact_below,
         preset=preset,
         device=device_named(device),
         vectors=None if vectors is None else vectors.name,
-        **{name: value for name, value in told.items() if value is not None},
+        **({} if threads is None else {"threads": threads}),
     )
     file = None if vectors == Path(OWN) else vectors
     ways = Ways(data, file, engine, cores(jobs), tracker(console, quiet),

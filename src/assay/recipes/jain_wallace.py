@@ -18,11 +18,12 @@ _BABI = replace(
     embedding=50,
     sizes=(("bilstm", 64), ("cnn", 32), ("average", 32)),
 )
-_OWN = {"babi1": _BABI, "babi2": _BABI, "babi3": _BABI, "cnn": replace(_PAIR, batch_size=90)}
+_BABIS = ("babi1", "babi2", "babi3")
+_OWN = {**dict.fromkeys(_BABIS, _BABI), "cnn": replace(_PAIR, batch_size=90)}
 _QUICK_EPOCHS = {"classification": 4, "pair": 5}
 _QUICK_OWN = {
     "reviews": 3,  # a BiLSTM gains next to nothing on dev afterwards
-    **dict.fromkeys(("babi1", "babi2", "babi3"), 20),  # with fewer, none does better than guess
+    **dict.fromkeys(_BABIS, 20),  # with fewer, none does better than guess
 }
 
 
