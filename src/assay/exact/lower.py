@@ -46,10 +46,10 @@ def _singles(documents: Documents) -> Floats:
 def _pool(documents: Documents, optima: list[Mixes]) -> Indices:
     """The items (B, P) to combine: those that solve a slab, then the lightest, then padding."""
     rank = np.where(documents.mask, documents.weights, np.inf)
-    rows = np.arange(len(rank))[:, None]
     for mixes in optima:
+        rows, bounds = np.nonzero(np.isfinite(mixes.overlap))  # a slab without a mix names nobody
         for items in (mixes.first, mixes.second):
-            rank[rows, items] = np.where(documents.mask[rows, items], -1.0, np.inf)
+            rank[rows, items[rows, bounds]] = -1.0
     chosen = np.argsort(rank, axis=1, kind="stable")[:, :POOL]
     return np.sort(chosen, axis=1)
 

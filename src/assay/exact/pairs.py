@@ -163,7 +163,8 @@ def _first_of_least(
     size = int(np.prod(shape))
     least = np.full(size, np.inf)
     np.minimum.at(least, below.target, cost)
-    hits = np.flatnonzero(cost == least[below.target])
+    # A lower item without a partner costs infinity and pairs with nobody: `above` may even be empty.
+    hits = np.flatnonzero(np.isfinite(cost) & (cost == least[below.target]))
     hits = hits[_first_of_each(below.target[hits])]
     target, upper = below.target[hits], partner[hits]
     first, second = np.zeros((2, size), dtype=np.int64)
