@@ -38,11 +38,21 @@ RUNS: dict[str, list[str]] = {
     "tickets-flan-none": ["TICKETS", "--encoder=flan-none", "--probes=agreement,adversary"],
     "motif-marked": ["motif", "--limit=200", "--encoder=average", "--option=length=30", COSTLY],
     "babi-pair": ["babi1", "--limit=120", "--encoder=average", "--sample=3"],
-    "reviews-scratch": ["reviews", "--limit=160", "--encoder=average", "--from-scratch",
-                        "--probes=seeds,imitation,guide", "--seeds=2"],
-    "reviews-fading": ["reviews", "--limit=160", "--exact-below=12",
-                       "--probes=agreement,substitute"],
-}  # fmt: skip
+    "reviews-scratch": [
+        "reviews",
+        "--limit=160",
+        "--encoder=average",
+        "--from-scratch",
+        "--probes=seeds,imitation,guide",
+        "--seeds=2",
+    ],
+    "reviews-fading": [
+        "reviews",
+        "--limit=160",
+        "--exact-below=12",
+        "--probes=agreement,substitute",
+    ],
+}
 
 
 def write_tickets(path: Path) -> None:
@@ -53,7 +63,23 @@ def write_tickets(path: Path) -> None:
         "noise": ["rattle", "loud", "hum", "shakes", "bearing"],
         "power": ["fuse", "dark", "dead", "cable", "spark"],
     }
-    filler = "the a since monday again unit was and it now old new line floor shift".split()
+    filler = [
+        "the",
+        "a",
+        "since",
+        "monday",
+        "again",
+        "unit",
+        "was",
+        "and",
+        "it",
+        "now",
+        "old",
+        "new",
+        "line",
+        "floor",
+        "shift",
+    ]
     with path.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream)
         table.writerow(["text", "label"])
@@ -80,8 +106,16 @@ def make(folder: Path) -> None:
             corpus = ["table", f"--data={tickets}", "--text-column=text", "--label-column=label"]
         else:
             corpus = [first]
-        command = [str(Path(sys.executable).with_name("assay")), "run", *corpus, *options, "--engine=serial",
-                   "--threads=1", "--quiet", f"--out={folder / name}"]  # fmt: skip
+        command = [
+            str(Path(sys.executable).with_name("assay")),
+            "run",
+            *corpus,
+            *options,
+            "--engine=serial",
+            "--threads=1",
+            "--quiet",
+            f"--out={folder / name}",
+        ]
         subprocess.run(command, check=True)
         print("made", name, flush=True)
 

@@ -2,11 +2,12 @@
 
 import torch
 
-from assay.batches import Batch
-from assay.corpora.corpus import Corpus, Document
-from assay.models import ModelConfig, Network, build_model
+from assay.data.batches import Batch
+from assay.data.corpus import Corpus, Document
+from assay.data.vocabulary import Vocabulary
+from assay.models.build import build_model
+from assay.models.classifier import ModelConfig, Network
 from assay.probes import PROBES
-from assay.text import Vocabulary
 
 WORDS = 50
 # For tests in which training further models is not the point.

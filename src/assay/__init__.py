@@ -9,18 +9,17 @@ audit.report("report.html")
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from assay.config import VERSION
 from assay.errors import UserError
-from assay.version import VERSION
 
 if TYPE_CHECKING:
     from assay.api import audit, train
-    from assay.corpora import load_corpus
-    from assay.report import write_report
+    from assay.data.catalog import load_corpus
+    from assay.report.page import write_report
+
 
 __version__ = VERSION
-__all__ = ["UserError", "__version__", "audit", "load_corpus", "train", "write_report"]
-
-_HOMES = {"audit": "api", "train": "api", "load_corpus": "corpora", "write_report": "report"}
+_HOMES = {"audit": "api", "train": "api", "load_corpus": "data.catalog", "write_report": "report"}
 
 
 def __getattr__(name: str) -> Any:
@@ -28,3 +27,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     return getattr(import_module(f"assay.{_HOMES[name]}"), name)
+
+
+__all__ = ["UserError", "__version__", "audit", "load_corpus", "train", "write_report"]

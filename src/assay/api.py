@@ -1,49 +1,130 @@
-"""How is everything the command does called from Python?"""
+"""The public verbs: everything the command line does, as functions.
+
+corpus = assay.load_corpus("reviews", limit=600)
+model = assay.train(corpus)
+audit = assay.audit(model, corpus)
+audit.report("report.html")
+"""
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from assay.auditing import audit_documents, odds_read_by
-from assay.corpora.corpus import Corpus
-from assay.models.saved import DESCRIPTION, Trained, save_model
-from assay.probes import PROBES
-from assay.recipes import corpus_for
-from assay.report import write_report
-from assay.results import Results
-from assay.runs import check_probes, results_of, train_for_probes, training_of, vectors_of
-from assay.scores.faded import EXACT_BELOW
-from assay.settings import Settings, Ways, sample_for
-from assay.store import write_json
-from assay.training import Track, Training, untracked
-from assay.trainings import AskedOfTrained, BaseModel
-from assay.vectors import OWN
-from assay.work import TrainJob, train_now
+from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings
+from assay.data.catalog import load_corpus
+from assay.data.corpus import Corpus, Source
+from assay.data.sources import SOURCES
+from assay.errors import UserError
+from assay.models.build import TrainedModel, save_model
+from assay.plugins import add
+from assay.probes import PROBES, refresh_declarations
+from assay.probes.inputs import INPUTS, Input
+from assay.probes.probe import Probe
+from assay.progress import Track, untracked
+from assay.report.comparison import read_sides
+from assay.report.comparison_page import write_comparison
+from assay.report.figures import paper_figures
+from assay.report.page import write_report
+from assay.runs.directory import read_run
+from assay.runs.further_trainings import TrainedBase
+from assay.runs.jobs import TrainJob, train_model
+from assay.runs.run import Results, measure, training_of, vectors_of
+from assay.runs.validation import check_probes, resolve_device
+from assay.scores import SCORES
+from assay.scores.score import Score
+from assay.training.loop import Training
+from assay.training.recipes import corpus_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Audit", "Fitted", "audit", "compare", "load_corpus", "register", "report", "train"]
+
+FRAME_HEIGHT = 640  # pixels, of the page inside a notebook
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained model, and how it came to be."""
+    """A trained model and the history of its training."""
 
-    trained: Trained
+    trained: TrainedModel
     training: Training
     settings: Settings
     task: TrainJob
 
+    def __repr__(self) -> str:
+        config = self.task.config
+        best = self.training.epochs[self.training.best - 1]
+        return (
+            f"<Fitted {config.encoder} with {config.attention} attention on "
+            f"{self.settings.corpus}: dev {self.training.metric} {best.dev:.3f} "
+            f"after epoch {best.epoch}>"
+        )
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Audit(Results):
     """Everything measured on one model: `evidence()`, `summary()`, `verdict()` and a page."""
 
+    model: TrainedModel
+
     def report(self, path: str | Path) -> Path:
-        """Write one offline HTML file."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            self.write(folder)
-            write_json(folder / DESCRIPTION, {"classes": self.classes})
+        """Write the report as one offline HTML file."""
+        with self._folder() as folder:
             return write_report(folder, Path(path))
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a run directory with the model, the tables and the report."""
+        place = Path(folder)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise UserError(f"{place} exists and is not an empty folder: name a new one")
+        place.mkdir(parents=True, exist_ok=True)
+        self._write_all(place)
+        write_report(place)
+        return place
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the report by name, as altair charts."""
+        with self._folder() as folder:
+            return {figure.name: figure.chart for figure in paper_figures(read_run(folder))}
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The evidence as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.evidence().to_dict(as_series=False))
+
+    def __repr__(self) -> str:
+        counts: dict[str, int] = {}
+        for claim in self.verdict():
+            counts[claim["finding"]] = counts.get(claim["finding"], 0) + 1
+        found = ", ".join(f"{number} {finding}" for finding, number in counts.items())
+        return f"<Audit of {len(self.instances):,} documents: {found}>"
+
+    def _repr_html_(self) -> str:
+        """The report inside a notebook, in a frame of its own that cannot reach the notebook."""
+        with self._folder() as folder:
+            page = write_report(folder, folder / "page.html").read_text(encoding="utf-8")
+        return (
+            f'<iframe sandbox="allow-scripts" srcdoc="{escape(page, quote=True)}" '
+            f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
+        )
+
+    @contextmanager
+    def _folder(self) -> Iterator[Path]:
+        """A run directory that is gone afterwards."""
+        with tempfile.TemporaryDirectory() as name:
+            self._write_all(Path(name))
+            yield Path(name)
+
+    def _write_all(self, folder: Path) -> None:
+        save_model(folder, self.model)
+        self.write(folder)
 
 
 def train(
@@ -64,17 +145,17 @@ def train(
         attention=attention,
         seed=seed,
         preset=preset,
-        device=device,
+        device=resolve_device(device),
         threads=os.cpu_count() or 1,
         vectors=None if vectors is None else Path(vectors).name,
     )
     corpus = corpus_for(encoder, corpus)
     with tempfile.TemporaryDirectory() as folder:
         file = None if vectors is None else Path(vectors)
-        if vectors == OWN:
+        if vectors == OWN_VECTORS:
             file = vectors_of(settings, corpus, Path(folder), track)
         task = training_of(settings, corpus, file)
-    trained, training = train_now(task, track)
+    trained, training = train_model(task, track)
     return Fitted(trained, training, settings, task)
 
 
@@ -82,52 +163,66 @@ def audit(
     model: Fitted,
     corpus: Corpus,
     *,
-    probes: Sequence[str] = tuple(PROBES),
+    probes: Sequence[str] | None = None,
     sample: int | None = None,
     exact_below: int = EXACT_BELOW,
     seeds: int | None = None,
     from_scratch: bool = False,
     track: Track = untracked,
 ) -> Audit:
-    """Ask every probe of the model, on the corpus's test split.
+    """Ask probes of the model on the corpus's test split; all of them by default.
 
-    LIME, SHAP and other costly scores are taken on a seeded sample of that many documents, by
-    default as many as in a run with the model's preset; leave-one-out of documents with fewer
-    than `exact_below` items is exact.
-    Probes that need a trainer train further models here, one after another: `seeds` sets how
-    many differ by seed alone, and `from_scratch` lets no counterfeit go on from another.
+    LIME, SHAP and other costly scores are computed on a seeded sample of documents: `sample` of
+    them, or as many as the model's preset says. Leave-one-out of documents with fewer than
+    `exact_below` items is exact. Probes that need further models train them here, one after
+    another: `seeds` sets how many differ by seed alone, and with `from_scratch` each imitation
+    starts from fresh weights.
     """
-    check_probes(probes)
-    corpus = corpus_for(model.settings.encoder, corpus)
-    sample = sample_for(model.settings.preset) if sample is None else sample
+    names = tuple(PROBES) if probes is None else tuple(probes)
+    check_probes(names)
     settings = replace(
-        model.settings, probes=tuple(probes), sample=sample, exact_below=exact_below, seeds=seeds,
-        from_scratch=from_scratch,
-    )  # fmt: skip
-    measured = audit_documents(
-        model.trained.network,
-        corpus.test,
-        model.trained.vocabulary,
-        probes=probes,
-        seed=settings.seed,
-        model_seed=settings.seed,
-        device=settings.device,
+        model.settings,
+        probes=names,
         sample=sample,
         exact_below=exact_below,
-        odds=odds_read_by(probes, corpus.train, model.trained.vocabulary),
-    )
+        seeds=seeds,
+        from_scratch=from_scratch,
+    ).resolved(names)
+    corpus = corpus_for(settings.encoder, corpus)
     task = replace(model.task, corpus=replace(corpus, vocabulary=model.trained.vocabulary))
-    trained = _train_for_probes(model.trained, task, settings, track)
-    results = results_of(settings, task, asdict(model.training), measured, trained)
-    return Audit(**vars(results))
-
-
-def _train_for_probes(
-    trained: Trained, task: TrainJob, settings: Settings, track: Track
-) -> AskedOfTrained:
-    """As in a run, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        save_model(folder, trained)
-        base = BaseModel(folder, task)
-        return train_for_probes(settings, base, folder / "jobs", Ways(track=track))
+        save_model(folder, model.trained)
+        base, execution = TrainedBase(folder, task), Execution(track=track)
+        results, _ = measure(settings, base, asdict(model.training), folder / "jobs", execution)
+    return Audit(**vars(results), model=model.trained)
+
+
+def report(run_dir: str | Path, out: str | Path | None = None) -> Path:
+    """Draw the report of a run directory again, into it or to another file."""
+    return write_report(Path(run_dir), None if out is None else Path(out))
+
+
+def compare(run_dirs: Sequence[str | Path], out: str | Path = "comparison.html") -> Path:
+    """Write a page that shows several finished runs side by side."""
+    return write_comparison(read_sides([Path(run) for run in run_dirs]), Path(out))
+
+
+def register(*things: Probe | Score | Source | Input) -> None:
+    """Add probes, scores, corpora or inputs of your own for this Python process.
+
+    To have them in the command line and in worker processes too, publish them as entry points in
+    the groups `assay.probes`, `assay.scores`, `assay.corpora` or `assay.inputs`.
+    """
+    for thing in things:
+        if isinstance(thing, Probe):
+            add(PROBES, thing, Probe)
+        elif isinstance(thing, Score):
+            add(SCORES, thing, Score)
+        elif isinstance(thing, Source):
+            add(SOURCES, thing, Source)
+        elif isinstance(thing, Input):
+            add(INPUTS, thing, Input)
+        else:
+            raise TypeError(f"register takes a Probe, Score, Source or Input, not {thing!r}")
+    refresh_declarations()

@@ -1,8 +1,17 @@
-"""How far is it, and how long will it take? On a terminal only; a pipe gets no bars."""
+"""How does a model learn its task, so that the same seeds give the same weights again?
+
+One loop. Initial weights and the order of the data have seeds of their own; the epoch with the
+best dev metric is kept, never the first and never by looking at test.
+
+Which jobs may start now, which must wait, and how many are left?
+
+How far is it, and how long will it take? On a terminal only; a pipe gets no bars.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,18 +24,41 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.progress import (
-    Task as Bar,
-)
+from rich.progress import Task as Bar
 from rich.text import Text
 
-from assay.engines import Counts, Watch, Watching, unwatched
-from assay.training import Track, untracked
+Track = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, label, total
+
+
+def untracked(items: Iterable[Any], label: str, total: int) -> Iterable[Any]:
+    return items
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How far the work is, in jobs; `left` are those not yet started."""
+
+    done: int
+    running: int
+    left: int
+
+
+Watch = Callable[[Counts], object]  # called whenever a job starts or ends
+Watching = Callable[[str], AbstractContextManager[Watch]]  # a shown Watch, by its label
+
+
+def ignore(counts: Counts) -> None:
+    pass
+
+
+def unwatched(label: str) -> AbstractContextManager[Watch]:
+    return nullcontext(ignore)
+
 
 FOUND_SECONDS = 1.0  # a job done within this time was there before
 
 
-def tracker(console: Console, quiet: bool) -> Track:
+def progress_tracker(console: Console, quiet: bool) -> Track:
     """A progress bar with an estimate for each stretch of work."""
     if quiet or not console.is_terminal:
         return untracked
@@ -44,7 +76,9 @@ def tracker(console: Console, quiet: bool) -> Track:
     return track
 
 
-def watcher(console: Console, quiet: bool, now: Callable[[], float] = time.monotonic) -> Watching:
+def progress_watcher(
+    console: Console, quiet: bool, now: Callable[[], float] = time.monotonic
+) -> Watching:
     """For jobs that run side by side: how many are done, running and left, and an estimate."""
     if quiet or not console.is_terminal:
         return unwatched
@@ -54,7 +88,7 @@ def watcher(console: Console, quiet: bool, now: Callable[[], float] = time.monot
         words = TextColumn("{task.fields[words]}")
         columns = (TextColumn("{task.description:<16}"), BarColumn(), words, _TimeLeft())
         with Progress(*columns, console=console, get_time=now) as bars:
-            pace = Pace(now())
+            pace = RemainingTime(now())
             bar = bars.add_task(label, total=None, words="", ends=None)
             yield lambda counts: bars.update(
                 bar,
@@ -67,7 +101,7 @@ def watcher(console: Console, quiet: bool, now: Callable[[], float] = time.monot
     return watching
 
 
-class Pace:
+class RemainingTime:
     """When will the last job end, if the rest go as those so far?"""
 
     def __init__(self, start: float) -> None:

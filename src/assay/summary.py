@@ -7,16 +7,17 @@ from dataclasses import asdict
 import numpy as np
 import polars as pl
 
-from assay.measures.accuracy import score_interval
-from assay.measures.intervals import (
+from assay.probes import PROBES
+from assay.probes.probe import Quantity
+from assay.statistics.intervals import (
     Interval,
+    f1_difference,
     mean_interval,
     median_interval,
+    score_interval,
     seeds_interval,
     share_interval,
 )
-from assay.measures.paired import f1_difference
-from assay.probes import PROBES, Quantity
 
 SIGNIFICANT = 0.05
 ALL = "all"
@@ -39,7 +40,7 @@ SCHEMA = pl.Schema(
 )
 
 
-def summarise(
+def summarize(
     evidence: pl.DataFrame, instances: pl.DataFrame, classes: Sequence[str], seed: int
 ) -> pl.DataFrame:
     """Rows per probe, quantity, group, class and statistic, with 95 % intervals over instances."""

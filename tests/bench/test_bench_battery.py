@@ -7,15 +7,19 @@ import pytest
 import torch
 
 from assay.bench import adversary, battery
-from assay.bench.alone import Alone
-from assay.bench.compared import agree, by_document
-from assay.bench.material import SEED, evenly_spaced, plain_batches, some_of, trained_model
-from assay.bench.packed import PackedClassifier
-from assay.bench.plain_battery import PAIRS, plain_battery
-from assay.bench.plain_search import apart, plain_jsd, plain_search
-from assay.bench.rescored import Answer
+from assay.bench.adversary import Answer, apart, plain_jsd, plain_search
+from assay.bench.battery import PAIRS, agree, by_document, plain_battery
+from assay.bench.material import (
+    SEED,
+    PackedClassifier,
+    evenly_spaced,
+    plain_batches,
+    some_of,
+    trained_model,
+)
+from assay.bench.measurement import Alone
 from assay.exact.search import SearchSettings
-from assay.measures.divergence import jsd
+from assay.statistics.divergence import jsd
 from tests.small_models import corpus
 
 PEAK = 7.5

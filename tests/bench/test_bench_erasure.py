@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.bench import erasure
-from assay.bench.alone import Alone
+from assay.bench.measurement import Alone
 
 SMALL = erasure.Shape(documents=6, items=400, classes=3, plain=5, embedding=8, size=12)
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from assay.bench import fading, length
-from assay.bench.alone import Alone
-from assay.bench.row import Bench, Figures, run_bench
-from assay.corpora import Document
-from assay.models import fading as window
+from assay.bench import leave_one_out as fading
+from assay.bench import length
+from assay.bench.measurement import Alone, Bench, Figures, run_bench
+from assay.data.corpus import Document
+from assay.models import deletion as window
 from tests.small_models import corpus
 
 ITEMS = 90
@@ -29,7 +29,7 @@ def toy(monkeypatch):
 
 
 def test_faded_equals_exact_within_the_promise(toy):
-    figures = fading.measure(toy)
+    figures = fading.measure_fading(toy)
     assert figures.equal is True
     assert figures.n == 2
     assert figures.baseline_seconds > 0
@@ -38,7 +38,7 @@ def test_faded_equals_exact_within_the_promise(toy):
 
 def test_a_window_that_closes_too_early_is_noticed(toy, monkeypatch):
     monkeypatch.setattr(window, "TOLERANCE", 1.0)
-    assert fading.measure(toy).equal is False
+    assert fading.measure_fading(toy).equal is False
 
 
 def test_joined_documents_are_of_one_class_each_and_use_no_word_twice():

@@ -5,10 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assay.bench import BENCHES, run_benches
-from assay.bench.grid import measure_grid, paper_scale
-from assay.bench.row import Bench, Figures
-from assay.bench.second_worker import measure_workers
-from assay.bench.sst_sized import Size
+from assay.bench.grid import Size, measure_grid, measure_workers, paper_scale
+from assay.bench.measurement import Bench, Figures
 
 TINY = Size(train=24, dev=8, test=8, words=40)
 

@@ -8,11 +8,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from assay import bench
-from assay.bench.alone import alone
-from assay.bench.race import race
-from assay.bench.row import Bench, Figures, run_bench
-from assay.bench.table import show_rows
-from assay.cli import app
+from assay.bench.measurement import Bench, Figures, alone, race, run_bench, show_rows
+from assay.cli.app import app
 from assay.errors import UserError
 
 NEEDED = {"name", "baseline_seconds", "seconds", "ratio", "equal", "peak_mb"}

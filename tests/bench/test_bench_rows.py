@@ -3,8 +3,8 @@
 import pytest
 
 from assay.bench import kendall, leave_one_out, length, permutation, training
-from assay.bench.alone import Alone
 from assay.bench.material import fresh_model, some_of, trained_model
+from assay.bench.measurement import Alone
 from tests.small_models import corpus
 
 PEAK = 7.5

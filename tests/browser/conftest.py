@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of the run that the tests in `tests/report` draw, with questions asked."""
-    from assay.report import write_report
+    from assay.report.page import write_report
 
     sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
     synthetic_run = importlib.import_module("synthetic_run")
@@ -45,14 +45,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def two_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """200 documents of 60 items, one of 2,000; one logit."""
-    from assay.report import write_report
+    from assay.report.page import write_report
 
     return write_report(write_plain_run(tmp_path_factory.mktemp("two"), longest=2000))
 
 
 @pytest.fixture(scope="session")
 def three_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from assay.report import write_report
+    from assay.report.page import write_report
 
     folder = write_plain_run(tmp_path_factory.mktemp("three"), documents=12, items=9, logits=3)
     return write_report(folder)

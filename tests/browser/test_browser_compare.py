@@ -17,7 +17,8 @@ LOOKS = [(DESK, "light"), (PHONE, "dark")]
 @pytest.fixture(scope="session")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three runs, one of which has a name, an encoder and a verdict that try to be more."""
-    from assay.report.comparison import read_sides, write_comparison
+    from assay.report.comparison import read_sides
+    from assay.report.comparison_page import write_comparison
 
     sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
     synthetic_run = importlib.import_module("synthetic_run")

@@ -9,7 +9,7 @@ from plain_run import write_plain_run
 from playwright.sync_api import Browser, Page
 from visits import Visit
 
-from assay.report import write_report
+from assay.report.page import write_report
 
 MARKED = (1, 4)
 

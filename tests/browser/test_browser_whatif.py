@@ -12,7 +12,7 @@ from plain_run import shares
 from playwright.sync_api import Browser, Page
 from visits import DESK, PHONE, Visit
 
-from assay.measures.divergence import jsd, tvd
+from assay.statistics.divergence import jsd, tvd
 
 CLOSE = 1e-6
 

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from assay.controls.known import CONTROLS, FULL, Extent
-from assay.controls.trials import Trial, trials
+from assay.controls.trials import CONTROLS, FULL, ControlSettings, Trial, trials
 
 CHEAP = ("agreement", "permutation", "adversary", "erase_one", "erase_order", "rationale")
 SMALL = replace(
@@ -25,7 +24,7 @@ def small_trials(folder: Path) -> list[Trial]:
     return [replace(trial, extent=_extent(trial)) for trial in trials(SMALL, folder, CONTROLS)]
 
 
-def _extent(trial: Trial) -> Extent:
+def _extent(trial: Trial) -> ControlSettings:
     further = FURTHER.get(trial.control.name, ()) if trial.data == WITH_FURTHER else ()
     documents = RECURRENT if trial.control.encoder == "bilstm" else SMALL.documents
     return replace(SMALL, documents=documents, probes=CHEAP + further)

@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from assay.controls import CONTROLS, told, wrong_answers
-from assay.controls.answers import answers_of, standing_of
+from assay.config import Execution
+from assay.controls.answers import answers_of, control_model, told, wrong_answers
+from assay.controls.corpora import DATA
 from assay.controls.expected import EXPECTED
-from assay.controls.planted import DATA
-from assay.controls.trials import run_trials
+from assay.controls.trials import CONTROLS, run_trials
 from assay.scores import SCORES
-from assay.settings import Ways
 from assay.verdict import CLAIMS
 from tests.controls.small_controls import FURTHER, small_trials
 
@@ -27,9 +26,9 @@ UNASKED = {"guides", "exclusive per model"}
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory):
     asked = small_trials(tmp_path_factory.mktemp("controls"))
-    assert len(list(run_trials(asked, Ways(engine="processes", workers=2)))) == len(CONTROLS) * len(
-        DATA
-    )
+    assert len(list(run_trials(asked, Execution(engine="processes", workers=2)))) == len(
+        CONTROLS
+    ) * len(DATA)
     return asked
 
 
@@ -54,7 +53,7 @@ def test_a_wrong_declaration_is_noticed(tried):
 
 
 def test_models_are_what_they_are_said_to_be(tried):
-    found = {(one.control, one.data): one for one in map(standing_of, tried)}
+    found = {(one.control, one.data): one for one in map(control_model, tried)}
     for data in DATA:
         assert all(found[control.name, data].accuracy > 0.9 for control in CONTROLS)
         assert found["reason", data].mass > 0.9
@@ -65,7 +64,7 @@ def test_scores_find_the_planted_items_as_scikit_learn_says(tried):
     trial = next(trial for trial in tried if trial.control.name == "decoupled")
     instances = pl.read_parquet(trial.place / "instances.parquet")
     marks = instances["rationale"].to_list()
-    aucs = standing_of(trial).aucs
+    aucs = control_model(trial).aucs
     assert {row["score"] for row in aucs} > CHECKED
     for row in (row for row in aucs if row["score"] in CHECKED):
         lists = instances[row["score"]].to_list()
@@ -77,7 +76,7 @@ def test_scores_find_the_planted_items_as_scikit_learn_says(tried):
 
 
 def test_where_every_item_is_planted_there_is_nothing_to_find(tried):
-    assert all(not standing_of(t).aucs for t in tried if t.control.name == "unstable")
+    assert all(not control_model(t).aucs for t in tried if t.control.name == "unstable")
 
 
 def test_every_claim_is_declared_for_every_control_once():

@@ -5,9 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from assay import controls
-from assay.cli import app
-from assay.controls.answers import Answer, Standing
+from assay.cli.app import app
+from assay.controls import answers as controls
+from assay.controls.answers import Answer, ControlModel
 from assay.errors import UserError
 
 RIGHT = Answer(
@@ -16,13 +16,13 @@ RIGHT = Answer(
 WRONG = Answer("stable", "reason", "text", "undecided", None, None, None, 0, "supported",
                "Every seed is alike.", False)  # fmt: skip
 OPEN = Answer("agrees", "unstable", "text", "supported", 1.0, 0.9, 1.1, 300, "not known", "?", True)
-STANDING = Standing("reason", "text", "It is.", 1.0, 0.97,
+STANDING = ControlModel("reason", "text", "It is.", 1.0, 0.97,
                     ({"score": "attention", "value": 1.0, "low": 0.99, "high": 1.0, "n": 300,
                       "skipped": 0},))  # fmt: skip
 
 
 def called(monkeypatch: pytest.MonkeyPatch, answers: list[Answer], *options: str):
-    monkeypatch.setattr(controls, "run_controls", lambda folder, ways: (answers, [STANDING]))
+    monkeypatch.setattr(controls, "run_controls", lambda folder, execution: (answers, [STANDING]))
     return CliRunner().invoke(app, ["controls", *options])
 
 

@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from assay.controls.backgrounds import BACKGROUNDS
-from assay.controls.planted import DATA, PLANTINGS, planted_corpus
+from assay.controls.corpora import BACKGROUNDS, DATA, PLANTINGS, planted_corpus
 
 both = pytest.mark.parametrize("data", DATA)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.engines.cluster import local_ray
+from assay.engines.ray import local_ray
 
 ENGINES = ("serial", "processes", "ray")
 

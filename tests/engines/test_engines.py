@@ -19,9 +19,10 @@ from small_jobs import (
     unsendable,
 )
 
-from assay.engines import Counts, Task, run_graph, run_jobs
-from assay.engines.graph import RETRIES
+from assay.engines import run_graph, run_jobs
+from assay.engines.graph import RETRIES, Task
 from assay.errors import UserError
+from assay.progress import Counts
 
 
 def test_the_same_results_from_every_engine(engine):

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.engines import Counts, Task, run_graph, run_jobs
-from assay.engines.graph import RETRIES, Graph
+from assay.engines import run_graph, run_jobs
+from assay.engines.graph import RETRIES, Graph, Task
 from assay.errors import UserError
+from assay.progress import Counts
 
 DIAMOND = [Task("top", 1), Task("left", 2, ("top",)), Task("right", 3, ("top",)),
            Task("bottom", 4, ("left", "right"))]  # fmt: skip

@@ -5,19 +5,18 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from assay.engines import Counts, ignore, unwatched
-from assay.progress import Pace, watcher
+from assay.progress import Counts, RemainingTime, ignore, progress_watcher, unwatched
 
 
 def test_the_estimate_by_hand():
-    pace = Pace(start=100)
+    pace = RemainingTime(start=100)
     assert pace.ends(Counts(0, 2, 8), now=100.1) is None
     # Two of ten jobs in a minute: the other eight take four more.
     assert pace.ends(Counts(2, 2, 6), now=160) == pytest.approx(160 + 240)
 
 
 def test_jobs_found_finished_do_not_flatter_the_estimate():
-    pace = Pace(start=0)
+    pace = RemainingTime(start=0)
     assert pace.ends(Counts(90, 2, 8), now=0.5) is None
     assert pace.ends(Counts(92, 2, 6), now=60) == pytest.approx(60 + 240)
 
@@ -25,7 +24,7 @@ def test_jobs_found_finished_do_not_flatter_the_estimate():
 def test_a_terminal_is_told_done_running_left_and_the_time():
     hand = [0.0]
     console = Console(file=StringIO(), force_terminal=True, width=120)
-    with watcher(console, quiet=False, now=lambda: hand[0])("trainings") as watch:
+    with progress_watcher(console, quiet=False, now=lambda: hand[0])("trainings") as watch:
         watch(Counts(0, 2, 8))
         hand[0] = 60.0
         watch(Counts(2, 2, 6))
@@ -38,7 +37,7 @@ def test_a_terminal_is_told_done_running_left_and_the_time():
 def test_at_the_end_the_whole_time_is_told():
     hand = [0.0]
     console = Console(file=StringIO(), force_terminal=True, width=120)
-    with watcher(console, quiet=False, now=lambda: hand[0])("trainings") as watch:
+    with progress_watcher(console, quiet=False, now=lambda: hand[0])("trainings") as watch:
         watch(Counts(0, 1, 0))
         hand[0] = 75.0
         watch(Counts(1, 0, 0))
@@ -48,7 +47,7 @@ def test_at_the_end_the_whole_time_is_told():
 @pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
 def test_a_pipe_and_a_quiet_run_get_nothing(terminal, quiet):
     console = Console(file=StringIO(), force_terminal=terminal, width=120)
-    watching = watcher(console, quiet=quiet)
+    watching = progress_watcher(console, quiet=quiet)
     assert watching is unwatched
     with watching("trainings") as watch:
         assert watch is ignore

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assay import runs
+from assay.config import Execution, Settings
 from assay.engines import run_jobs
-from assay.reproduction.cells import slug
-from assay.reproduction.execute import Task, run_task
-from assay.settings import Settings, Ways
-from tests.trainings.small_lessons import TINY as TINY_RECIPE
+from assay.reproduction.execution import ReproductionRun, reproduce_run
+from assay.reproduction.models import slug
+from assay.runs import run as runs
+from tests.training.small_lessons import TINY as TINY_RECIPE
 
 SAME = ("model.safetensors", "evidence.parquet", "instances.parquet", "summary.json", "run.json")
 TINY = {"documents": "60", "length": "27"}
@@ -22,8 +22,8 @@ ASKED = [Settings(corpus="motif", encoder=encoder, options=TINY, probes=PROBES, 
 
 
 def made_by(engine: str, out: Path) -> dict[str, bytes]:
-    tasks = [Task(settings, out, None, None) for settings in ASKED]
-    outcomes = list(run_jobs(engine, run_task, tasks, 2))
+    tasks = [ReproductionRun(settings, out, None, None) for settings in ASKED]
+    outcomes = list(run_jobs(engine, reproduce_run, tasks, 2))
     assert [outcome.state for outcome in outcomes] == ["trained", "trained"], outcomes
     folders = [out / slug(settings) for settings in ASKED]
     return {f"{at.name}/{name}": (at / name).read_bytes() for at in folders for name in SAME}
@@ -49,7 +49,7 @@ def trained_by(engine: str, out: Path) -> dict[str, bytes]:
     """A run with a graph of further trainings; every file of every training counts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "recipe_for", lambda *given: TINY_RECIPE)
-        runs.run(GRID, out, ways=Ways(engine=engine, workers=2))
+        runs.execute_run(GRID, out, execution=Execution(engine=engine, workers=2))
     left = [out / name for name in LEFT]
     left += [path for path in sorted((out / "jobs").rglob("*")) if path.is_file()]
     return {str(path.relative_to(out)): path.read_bytes() for path in left}

@@ -8,9 +8,9 @@ import pytest
 import torch
 from scipy.special import expit, logit
 
-from assay.exact.adversary import exact_adversary
-from assay.exact.frontier import TOLERANCE, best_so_far
-from assay.measures.divergence import jsd
+from assay.exact.numerics import TOLERANCE, best_so_far
+from assay.exact.two_classes import exact_adversary
+from assay.statistics.divergence import jsd
 from tests.exact.cases import plain_jsd, plain_optimum, prediction, random_case, simplex_grid
 
 FRONTIER = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)

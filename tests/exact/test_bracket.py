@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from assay.exact.bracket import bracket_adversary
-from assay.exact.frontier import TOLERANCE
+from assay.exact.numerics import TOLERANCE
 from assay.exact.search import published_search, starting_logits
-from assay.measures.chance import document_keys
-from assay.measures.divergence import class_probabilities, jsd, tvd
+from assay.exact.several_classes import bracket_adversary
+from assay.statistics.divergence import class_probabilities, jsd, tvd
+from assay.statistics.keyed_random import document_keys
 from tests.exact.cases import plain_jsd, random_case, simplex_grid
 
 FRONTIER = (0.001, 0.01, 0.05, 0.2, 0.5)

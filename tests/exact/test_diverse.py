@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from assay.exact.adversary import exact_adversary
-from assay.exact.candidates import Mix
-from assay.exact.diverse import K, diverse_adversaries, mutual_jsd
-from assay.exact.frontier import TOLERANCE
+from assay.exact.diverse import K, Mix, diverse_adversaries, mutual_jsd
+from assay.exact.numerics import TOLERANCE
+from assay.exact.two_classes import exact_adversary
 from tests.exact.cases import plain_jsd, prediction, random_case, vertices
 
 EPS = 0.01

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from assay.exact.erasure import AffineErasure, two_or_more
-from assay.exact.erasure_curves import PERCENTS, curves
-from assay.exact.erasure_flips import decided, first_flip, removal_order
-from assay.exact.erasure_optimum import smallest_flipping_sets
+from assay.exact.erasure import AffineErasure, decided, first_flip, removal_order, two_or_more
+from assay.exact.erasure_measures import PERCENTS, curves, smallest_flipping_sets
 
 MOST = 8
 

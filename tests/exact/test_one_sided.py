@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.exact.bracket import bracket_adversary
-from assay.exact.pairs import cheapest_pairs
+from assay.exact.several_classes import bracket_adversary
+from assay.exact.slab import cheapest_pairs
 from tests.exact.cases import random_case
 
 EPS = (0.001, 0.01, 0.2)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from assay.exact.adversary import exact_adversary
-from assay.exact.frontier import TOLERANCE
+from assay.exact.numerics import TOLERANCE
 from assay.exact.search import (
     PAIR_SEARCH,
     SearchSettings,
@@ -13,8 +12,9 @@ from assay.exact.search import (
     published_search,
     starting_logits,
 )
-from assay.measures.chance import document_keys
-from assay.measures.divergence import class_probabilities, jsd, tvd
+from assay.exact.two_classes import exact_adversary
+from assay.statistics.divergence import class_probabilities, jsd, tvd
+from assay.statistics.keyed_random import document_keys
 from tests.exact.cases import random_case
 
 EPS = (0.05, 0.01)

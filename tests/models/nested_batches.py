@@ -2,10 +2,11 @@
 
 import torch
 
-from assay.batches import Batch, EncodedSplit
-from assay.corpora.corpus import Document
-from assay.models import ModelConfig, Network, build_model
-from assay.text import SPECIALS, Vocabulary
+from assay.data.batches import Batch, EncodedSplit
+from assay.data.corpus import Document
+from assay.data.vocabulary import SPECIALS, Vocabulary
+from assay.models.build import build_model
+from assay.models.classifier import ModelConfig, Network
 from tests.small_models import WORDS
 
 VOCABULARY = Vocabulary((*SPECIALS, *(f"w{i}" for i in range(len(SPECIALS), WORDS))))

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from assay.models import ATTENTIONS, ENCODERS
-from assay.models import network as network_module
-from assay.models.config import KNOWN
+from assay.models import classifier as network_module
+from assay.models.attention import ATTENTIONS
+from assay.models.classifier import ENCODERS, KNOWN
 from assay.models.view import View
 from assay.scores.leave_one_out import leave_one_out, plain
 from tests.small_models import batch, network

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from assay.measures.divergence import class_probabilities, tvd
-from assay.models import fading
+from assay.models import deletion as fading
+from assay.statistics.divergence import class_probabilities, tvd
 from tests.small_models import batch, network
 
 LENGTHS = [1, 2, 30, 90, 41]

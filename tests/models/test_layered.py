@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from assay.batches import Batch
-from assay.models import ATTENTIONS, LAYERED, hierarchical
-from assay.models.dropout import Dropout, dropping
+from assay.data.batches import Batch
+from assay.models import hierarchical
+from assay.models.attention import ATTENTIONS
+from assay.models.classifier import LAYERED
+from assay.models.hierarchical import Dropout, dropping
 from assay.models.protocol import Affine, Deletes, Embeds, Model
 from assay.models.view import View
 from assay.scores.leave_one_out import plain

@@ -3,9 +3,11 @@
 import pytest
 import torch
 
-from assay.batches import Batch
-from assay.models import ATTENTIONS, ENCODERS, build_model
-from assay.models.frame import Frame
+from assay.data.batches import Batch
+from assay.models.attention import ATTENTIONS
+from assay.models.build import build_model
+from assay.models.classifier import ENCODERS
+from assay.models.encoders import Frame
 from assay.models.heads import AffineHead, decode
 from assay.models.protocol import Affine, Deletes, Embeds, Model
 from tests.small_models import batch, network

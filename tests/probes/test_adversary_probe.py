@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 import torch
 
-from assay.measures.divergence import class_probabilities, jsd, tvd
 from assay.models.view import View
 from assay.probes.adversary import EPS, SHOWN, measure
+from assay.statistics.divergence import class_probabilities, jsd, tvd
 from tests.small_models import batch, network
 
 ROUTES = [("classification", 2, "exact"), ("classification", 3, "bracket"), ("pair", 3, "search")]

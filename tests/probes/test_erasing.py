@@ -5,13 +5,12 @@ import polars as pl
 import pytest
 import torch
 
-from assay.exact.erasure import AffineErasure
-from assay.exact.erasure_flips import decided, removal_order
-from assay.measures.divergence import class_probabilities, jsd
+from assay.exact.erasure import AffineErasure, Flips, decided, removal_order
 from assay.models.view import View
 from assay.probes import erase_one, erase_order
-from assay.probes.erasing import DecodedErasure, erasure_of
+from assay.probes.erasure import DecodedErasure, erasure_of
 from assay.scores import SCORES
+from assay.statistics.divergence import class_probabilities, jsd
 from tests.small_models import batch, network
 
 ROUTES = [("classification", 2), ("classification", 4), ("pair", 3)]
@@ -201,7 +200,7 @@ def test_an_order_is_erased_step_by_step(task, classes):
 
 def test_races_count_ties_apart_and_drop_what_neither_flips():
     nan = np.nan
-    one, other = (erase_order.Flips(np.array(items), np.zeros(5), np.zeros(5)) for items in
+    one, other = (Flips(np.array(items), np.zeros(5), np.zeros(5)) for items in
                   ([1, 2, 3, nan, nan], [2, 2, nan, 1, nan]))  # fmt: skip
     found = erase_order.race(one, other, "attention")
     np.testing.assert_array_equal(found["fewer_than_attention"], [1, 0, 1, 0, nan])

@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
-from assay.measures.chance import document_keys, permutations
-from assay.measures.divergence import class_probabilities, tvd
 from assay.models.view import View
 from assay.probes.permutation import PERMUTATIONS, measure, median_tvd
+from assay.statistics.divergence import class_probabilities, tvd
+from assay.statistics.keyed_random import document_keys, permutations
 from tests.small_models import batch, network
 
 

@@ -8,13 +8,12 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import assay
-from assay.auditing import audit_documents
-from assay.measures.roc import found
-from assay.models.view import View
+from assay.models.view import AuditView, NotApplicable, View
 from assay.probes.rationale import marked_items, measure
-from assay.scores import AuditView, NotApplicable
-from assay.scores.sampling import Whole
-from assay.work import AuditJob, Part
+from assay.runs.audit import audit_documents
+from assay.runs.jobs import AuditJob, AuditPart
+from assay.scores.score import RunDocuments
+from assay.statistics.ranking import marked_item_metrics
 from tests.small_models import batch, corpus, network
 
 MARKS = {
@@ -27,7 +26,7 @@ TOY = corpus()
 
 
 def view_of(marks=MARKS, lengths=(3, 7, 5, 2, 4)):
-    return AuditView(network(), batch(list(lengths)), marks=marks)
+    return AuditView(network(), batch(list(lengths)), inputs={"rationale": marks})
 
 
 def scores_of(view):
@@ -112,7 +111,7 @@ def test_without_rationales_it_is_not_applicable(view):
 
 def test_a_part_without_marks_is_skipped_where_the_run_has_some(fitted):
     """Whether the probe applies must not depend on how documents are cut into jobs."""
-    whole = Whole.of(marked_toy().test)
+    whole = RunDocuments.of(marked_toy().test)
     first = marked_toy().test[:3]
     model = fitted.trained
     ask = {"probes": ("rationale",), "seed": 0, "model_seed": 0, "sample": 0}
@@ -127,9 +126,9 @@ def test_a_part_without_marks_is_skipped_where_the_run_has_some(fitted):
 def test_marks_name_a_job_only_where_they_are_read(tmp_path):
     """Finished audits of other probes stay finished."""
     some, bare = marked_toy().test, TOY.test[:3]
-    whole = Whole.of(some)
+    whole = RunDocuments.of(some)
     for probes, same in ((("agreement",), True), (("agreement", "rationale"), False)):
-        parts = [Part(bare, whole), Part(bare, replace(whole, marked=False))]
+        parts = [AuditPart(bare, whole), AuditPart(bare, replace(whole, marked=False))]
         one, other = (
             AuditJob(tmp_path, "key", part, probes, 0, 10, 1, "cpu", tmp_path).job.key
             for part in parts
@@ -151,7 +150,7 @@ def test_an_audit_finds_the_planted_word(fitted):
     for row, (values, flags) in enumerate(kept.select("attention", "rationale").iter_rows()):
         weights[row, : len(values)], marks[row, : len(values)] = values, flags
         mask[row, : len(values)] = 1
-    again = found(weights, marks.astype(bool), mask.astype(bool)).auc.mean()
+    again = marked_item_metrics(weights, marks.astype(bool), mask.astype(bool)).auc.mean()
     assert means["attention"] == pytest.approx(again)
 
 

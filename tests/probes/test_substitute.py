@@ -11,14 +11,13 @@ from scipy.special import softmax
 from sklearn.metrics import f1_score
 
 import assay
-from assay.auditing import audit_documents, odds_read_by
-from assay.measures.divergence import class_probabilities, jsd, tvd
-from assay.models.view import View
+from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
+from assay.probes.inputs import WordOdds, fit_word_odds
 from assay.probes.substitute import measure, proposed
-from assay.scores.score import AuditView, NotApplicable
-from assay.word_odds import WordOdds, fit_word_odds
-from assay.work import AuditJob, audit_cuts
+from assay.runs.audit import audit_documents, odds_read_by
+from assay.runs.jobs import AuditJob, audit_parts
+from assay.statistics.divergence import class_probabilities, jsd, tvd
 from tests.small_models import WORDS, batch, corpus, network
 
 TOY = corpus()
@@ -28,7 +27,7 @@ ODDS = WordOdds(np.where(np.arange(WORDS) % 5 == 0, -np.inf, rng.gamma(1.0, size
 
 def view_of(task="classification", classes=2, odds=ODDS, documents=None):
     documents = documents or batch([2, 7, 5], pair=task == "pair", classes=classes)
-    return AuditView(network(task, classes=classes), documents, 0, None, odds)
+    return AuditView(network(task, classes=classes), documents, 0, inputs={"word_odds": odds})
 
 
 def attention_of(view):
@@ -139,7 +138,9 @@ def test_the_odds_belong_to_the_job_only_where_they_are_read():
     assert odds_read_by(["agreement", "adversary"], TOY.train, TOY.vocabulary) is None
     odds = odds_read_by(["substitute"], TOY.train, TOY.vocabulary)
     without, given = (
-        AuditJob(Path(), "model", audit_cuts(TOY.test, o)[0], tuple(PROBES), 0, 9, 1, "cpu", Path())
+        AuditJob(
+            Path(), "model", audit_parts(TOY.test, o)[0], tuple(PROBES), 0, 9, 1, "cpu", Path()
+        )
         for o in (None, odds)
     )
     assert "odds" not in without.job.identity

@@ -10,46 +10,56 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from sklearn.metrics import f1_score
 
-from assay.corpora.corpus import Corpus, Document
+from assay.data.corpus import Corpus, Document
 from assay.evidence import sign
-from assay.lessons import Base, Guide, Imitate, Lesson, Looked, Outputs, Source
+from assay.models.view import NotApplicable
 from assay.probes import PROBES, imitation
 from assay.probes.deception import marked_mass
 from assay.probes.guide import HALVES
 from assay.probes.imitation import chosen, sweep
+from assay.probes.model_comparison import attention_jsd, f1, prediction_tvd
 from assay.probes.seeds import families
-from assay.probes.trained import attention_jsd, f1, prediction_tvd
 from assay.probes.uniform import flat_model
-from assay.scores import NotApplicable
-from assay.summary import summarise
-from assay.trainings import scale_for
-from tests.trainings.small_lessons import SCALE, marked_corpus
+from assay.summary import summarize
+from assay.training.specs import (
+    BaseModelSpec,
+    ImitationObjective,
+    ImposedWeights,
+    ModelOutputs,
+    ModelSpec,
+    Predictions,
+    TrainingSpec,
+    training_budget,
+)
+from tests.training.small_lessons import SCALE, marked_corpus
 
 TOY = marked_corpus()
 TRAINED = {name: probe for name, probe in PROBES.items() if probe.trainings is not None}
 
 
-def looked(documents: tuple[Document, ...], seed: int) -> Looked:
+def looked(documents: tuple[Document, ...], seed: int) -> Predictions:
     rng = np.random.default_rng(seed)
     p = rng.random(len(documents))
     attention = np.zeros((len(documents), max(len(d.tokens) for d in documents)))
     for row, document in enumerate(documents):
         attention[row, : len(document.tokens)] = rng.dirichlet(np.ones(len(document.tokens)))
     labels = np.array([d.label for d in documents])
-    return Looked(tuple(d.id for d in documents), labels, np.stack([1 - p, p], 1), attention)
+    return Predictions(tuple(d.id for d in documents), labels, np.stack([1 - p, p], 1), attention)
 
 
-def made_up(name: str) -> dict[Source, Outputs]:
+def made_up(name: str) -> dict[ModelSpec, ModelOutputs]:
     """What the trained models would have said, had they been trained."""
     plan = TRAINED[name].trainings.plan(SCALE, TOY)
     return {
-        source: Outputs(*(looked(part, 3 * n + i) for i, part in enumerate(
+        source: ModelOutputs(*(looked(part, 3 * n + i) for i, part in enumerate(
             (TOY.dev, TOY.test, TOY.test))))
         for n, source in enumerate(dict.fromkeys(plan))
     }  # fmt: skip
 
 
-def concluded(name: str, outputs: Mapping[Source, Outputs], corpus: Corpus = TOY) -> pl.DataFrame:
+def concluded(
+    name: str, outputs: Mapping[ModelSpec, ModelOutputs], corpus: Corpus = TOY
+) -> pl.DataFrame:
     return sign(TRAINED[name].trainings.conclude(outputs, SCALE, corpus), name, SCALE.seed)
 
 
@@ -88,10 +98,10 @@ def test_a_model_that_never_says_yes_has_an_f1_of_nothing():
 def test_uniform_pairs_networks_of_the_same_seed():
     outputs = made_up("uniform")
     rows = concluded("uniform", outputs)
-    for seed, base in ((0, Base()), (1, Lesson(1, 1))):
+    for seed, base in ((0, BaseModelSpec()), (1, TrainingSpec(1, 1))):
         gap = f1(outputs[base].test, TOY) - f1(outputs[flat_model(SCALE, seed)].test, TOY)
         assert value(rows, quantity="f1_difference", seed=seed) == pytest.approx(gap)
-    assert flat_model(SCALE) == Lesson(0, 0, attention="uniform")
+    assert flat_model(SCALE) == TrainingSpec(0, 0, attention="uniform")
 
 
 def test_the_difference_has_an_interval_over_seeds_and_one_over_documents():
@@ -101,7 +111,7 @@ def test_the_difference_has_an_interval_over_seeds_and_one_over_documents():
         "id": [d.id for d in TOY.test], "label": names[[d.label for d in TOY.test]],
         "prediction": names[[d.label for d in TOY.test]],
     })  # fmt: skip
-    summary = summarise(rows, instances, TOY.classes, 0).filter(quantity="f1_difference")
+    summary = summarize(rows, instances, TOY.classes, 0).filter(quantity="f1_difference")
     found = {row["statistic"]: row for row in summary.iter_rows(named=True)}
     assert set(found) == {"mean_over_seeds", "over_documents"}
     seeds, documents = found["mean_over_seeds"], found["over_documents"]
@@ -123,7 +133,7 @@ def test_seeds_vary_initial_weights_and_order_together_and_apart():
 def test_seeds_medians_are_over_models_per_document():
     outputs = made_up("seeds")
     rows = concluded("seeds", outputs)
-    base = outputs[Base()].test
+    base = outputs[BaseModelSpec()].test
     both = [attention_jsd(base, outputs[one].test) for one in families(SCALE)["both"]]
     medians = rows.filter(quantity="median_jsd", group="both")
     assert medians["instance"].to_list() == list(base.ids)
@@ -143,17 +153,20 @@ def test_guides_are_as_many_as_the_paper_s_and_its_controls():
 
 
 def test_the_guide_s_adversary_is_the_sweep_s_and_its_leak_control_has_two_halves():
-    plan = [x for x in TRAINED["guide"].trainings.plan(SCALE, TOY) if isinstance(x, Lesson)]
+    plan = [x for x in TRAINED["guide"].trainings.plan(SCALE, TOY) if isinstance(x, TrainingSpec)]
     guides = {lesson.guide for lesson in plan if lesson.guide is not None}
-    assert Guide("weights", (sweep(SCALE)[max(SCALE.weights)],)) in guides
-    assert Guide("other half", tuple(Lesson(0, 0, half=half) for half in HALVES)) in guides
+    assert ImposedWeights("weights", (sweep(SCALE)[max(SCALE.weights)],)) in guides
+    assert (
+        ImposedWeights("other half", tuple(TrainingSpec(0, 0, half=half) for half in HALVES))
+        in guides
+    )
     assert {lesson.encoder for lesson in plan} == {"average"}
 
 
 def test_from_fresh_weights_the_guide_s_adversary_has_the_published_lambda():
     scale = replace(SCALE, from_scratch=True, weights=(0.0, 8e-4, 1e-3, 1e-2))
     plan = TRAINED["guide"].trainings.plan(scale, TOY)
-    assert Guide("weights", (sweep(scale)[1e-3],)) in {lesson.guide for lesson in plan}
+    assert ImposedWeights("weights", (sweep(scale)[1e-3],)) in {lesson.guide for lesson in plan}
 
 
 def test_a_second_text_or_sentences_cannot_be_guided():
@@ -170,7 +183,7 @@ def test_a_sweep_goes_on_from_lambda_to_lambda_unless_from_scratch():
     before = None
     for weight, lesson in going_on.items():
         assert lesson.start == before
-        assert lesson.aim == Imitate(Base(), weight)
+        assert lesson.aim == ImitationObjective(BaseModelSpec(), weight)
         before = lesson
     assert [lesson.epochs for lesson in going_on.values()] == [2, 1, 1]
     assert {lesson.start for lesson in afresh.values()} == {None}
@@ -188,10 +201,10 @@ def test_imitation_says_how_each_sweep_began_and_what_half_the_tvd_is():
     half = value(rows, quantity="mean_half_tvd", group="lambda=0.01", seed=1)
     assert full == pytest.approx(2 * half)
     other = outputs[sweep(SCALE, 1)[1e-2]].test
-    assert full == pytest.approx(prediction_tvd(outputs[Base()].test, other).mean())
+    assert full == pytest.approx(prediction_tvd(outputs[BaseModelSpec()].test, other).mean())
 
 
-def far(base: Looked, positive: np.ndarray) -> Looked:
+def far(base: Predictions, positive: np.ndarray) -> Predictions:
     """All weight on the item the base likes least: more than 0.4 away."""
     attention = np.zeros_like(base.attention)
     for row, weights in enumerate(base.attention):
@@ -211,7 +224,7 @@ def test_the_chosen_model_is_far_away_and_the_best_of_those():
 
 
 def test_nothing_far_enough_is_said_as_nothing():
-    outputs = {source: made_up("imitation")[Base()] for source in made_up("imitation")}
+    outputs = {source: made_up("imitation")[BaseModelSpec()] for source in made_up("imitation")}
     rows = concluded("imitation", outputs)
     assert rows.filter(quantity="chosen_lambda")["value"].to_list() == [None, None]
     assert "chosen" not in rows["group"].to_list()
@@ -225,7 +238,7 @@ def test_the_marked_mass_by_hand():
         Document("c", ("x",), 0),
     )
     attention = np.array([[0.5, 0.3, 0.2], [0.4, 0.6, 0.0], [1.0, 0.0, 0.0]])
-    seen = Looked(("a", "b", "c"), np.zeros(3), np.tile([0.5, 0.5], (3, 1)), attention)
+    seen = Predictions(("a", "b", "c"), np.zeros(3), np.tile([0.5, 0.5], (3, 1)), attention)
     mass = marked_mass(seen, replace(TOY, test=documents))
     assert mass[0] == pytest.approx(0.7)
     assert all(map(math.isnan, mass[1:]))
@@ -238,10 +251,10 @@ def test_without_marked_items_nobody_can_be_deceived():
 
 
 def test_presets_hold_the_papers_numbers_and_seeds_replace_them():
-    paper = scale_for("paper", 0, None)
+    paper = training_budget("paper", 0, None)
     assert (paper.together, paper.apart, paper.guides, len(paper.weights)) == (8, 4, 3, 10)
-    assert scale_for("paper", 0, None, from_scratch=True).first_epochs == 80
-    five = scale_for("quick", 7, 5)
+    assert training_budget("paper", 0, None, from_scratch=True).first_epochs == 80
+    five = training_budget("quick", 7, 5)
     assert (five.seed, five.together, five.apart, five.guides, five.chains) == (7, 5, 0, 5, 5)
     assert 0.0 in five.weights
     assert list(paper.weights) == sorted(paper.weights)

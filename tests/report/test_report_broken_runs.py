@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from assay.errors import UserError
-from assay.report import read_run, write_report
+from assay.report.page import write_report
+from assay.runs.directory import read_run
 
 FILES = ("run.json", "instances.parquet", "evidence.parquet", "summary.json", "verdict.json")
 

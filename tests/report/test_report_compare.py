@@ -13,16 +13,22 @@ from synthetic_run import write_run
 
 from assay import cli
 from assay.errors import UserError
-from assay.report.comparison import comparison_lines, read_sides, render_comparison
-from assay.report.comparison import write_comparison as write
-from assay.report.comparison.beside import claims, summaries
-from assay.report.comparison.differing import differing, warnings
-from assay.report.comparison.sides import MOST, Side, told_apart
-from assay.report.figures.drawn import svg
-from assay.report.figures.effects import Effect, effect_forest
-from assay.report.figures.style import LIGHT
-from assay.report.notions import DECLARED
-from assay.report.numbers import number
+from assay.report.charts.intervals import Effect, effect_forest
+from assay.report.charts.style import LIGHT, svg
+from assay.report.comparison import (
+    MOST,
+    Side,
+    claims,
+    differing,
+    read_sides,
+    summaries,
+    told_apart,
+    warnings,
+)
+from assay.report.comparison_page import comparison_lines, render_comparison
+from assay.report.comparison_page import write_comparison as write
+from assay.report.sections.verdict import DECLARED
+from assay.report.text import number
 
 Change = Callable[[dict], object]
 HOSTILE = '"><img src=x onerror=window.hacked=1>'

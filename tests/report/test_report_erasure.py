@@ -10,12 +10,13 @@ import pytest
 from synthetic_run import CLASSES, write_run
 
 from assay.evidence import sign, stacked
-from assay.report import read_run, render
-from assay.report.erasure import ORDERS, account
-from assay.report.figures import figures, live
-from assay.report.figures.erase_one import MOST_POINTS
-from assay.report.record import RunRecord
-from assay.summary import summarise
+from assay.report.charts.erasure import MOST_POINTS
+from assay.report.charts.style import live
+from assay.report.figures import figures
+from assay.report.page import render
+from assay.report.sections.erasure import ORDERS, erasure_section
+from assay.runs.directory import RunRecord, read_run
+from assay.summary import summarize
 
 DOCUMENTS = 60
 
@@ -63,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ])  # fmt: skip
     evidence.write_parquet(run / "evidence.parquet")
     (run / "summary.json").write_text(
-        json.dumps(summarise(evidence, instances, CLASSES, 0).to_dicts())
+        json.dumps(summarize(evidence, instances, CLASSES, 0).to_dicts())
     )
     return run
 
@@ -145,7 +146,7 @@ def test_excess_is_stacked_to_the_whole(record, drawn):
 
 
 def test_tables_repeat_the_summary(record):
-    told = account(record)
+    told = erasure_section(record)
     assert told.flips[0].ranking == "attention"
     for row in told.flips:
         assert sum(cell.value for cell in row.cells) == pytest.approx(1)
@@ -160,7 +161,7 @@ def test_tables_repeat_the_summary(record):
 
 def test_the_page_shows_both_sections_in_per_cent(record):
     page = render(record)
-    told = account(record)
+    told = erasure_section(record)
     assert '<h2 id="erase_one">' in page
     assert '<h2 id="erase_order">' in page
     for cell in told.flips[0].cells:
@@ -171,5 +172,5 @@ def test_the_page_shows_both_sections_in_per_cent(record):
 def test_a_run_without_the_probes_has_neither_figures_nor_tables(tmp_path):
     plain = read_run(write_run(tmp_path / "plain", documents=12))
     assert not [f for f in figures(plain) if f.probe.startswith("erase")]
-    told = account(plain)
+    told = erasure_section(plain)
     assert (told.flips, told.possible, told.needed.lines) == ((), None, ())

@@ -13,15 +13,12 @@ from markdown_it import MarkdownIt
 from synthetic_run import BREAKOUT, HOSTILE, SCRIPT
 
 from assay.probes import PROBES
-from assay.report import read_run, write_report
-from assay.report.card import card
-from assay.report.command import command
-from assay.report.escapes import fenced, latex, markdown
-from assay.report.fields import Fields
-from assay.report.latex import summary_tex
-from assay.report.numbers import number
-from assay.report.principal import MOST_ROWS, PRINCIPAL, principal
-from assay.report.record import RunRecord, SummaryRow
+from assay.report.card import card, command
+from assay.report.exports import summary_tex
+from assay.report.page import write_report
+from assay.report.sections.tables import MOST_ROWS, PRINCIPAL, principal
+from assay.report.text import fenced, latex, markdown, number
+from assay.runs.directory import Fields, RunRecord, SummaryRow, read_run
 
 SPECIALS = r"\ { } $ & # % _ ~ ^ < > |"
 LETTERS = {chr(code) for code in (*range(128), *range(0xC0, 0x100))}

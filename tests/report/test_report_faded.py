@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from assay.report import read_run, render
-from assay.report.faded import fading_check, fading_lines
-from assay.report.record import SummaryRow
+from assay.report.page import render
+from assay.report.sections.agreement import fading_check, fading_lines
+from assay.runs.directory import SummaryRow, read_run
 
 
 def largest(quantity: str, value: float | None, n: int = 5) -> SummaryRow:

@@ -12,17 +12,16 @@ import pytest
 from synthetic_run import CLASSES, EPS, write_run
 from typer.testing import CliRunner
 
-from assay.cli import app
-from assay.measures.intervals import mean_interval
-from assay.report import read_run, write_figures
-from assay.report.adversary import frontier
-from assay.report.documents import described
-from assay.report.example import MOST_IN_FIGURE, typical
-from assay.report.figures import Figure, data_uri, figures, live, paper_figures
-from assay.report.figures.heat_pair import LETTERS
-from assay.report.record import RunRecord
-from assay.report.replayed import probability_under
-from assay.report.words import DIFFERENCES, TAU_PAIRS, in_figure
+from assay.cli.app import app
+from assay.report.charts.documents import LETTERS
+from assay.report.charts.style import Figure, data_uri, live
+from assay.report.documents import MOST_IN_FIGURE, described, probability_under, typical
+from assay.report.exports import write_figures
+from assay.report.figures import figures, paper_figures
+from assay.report.sections.adversary import frontier
+from assay.report.text import DIFFERENCES, TAU_PAIRS, in_figure
+from assay.runs.directory import RunRecord, read_run
+from assay.statistics.intervals import mean_interval
 
 MOST_POINTS = 2000
 

@@ -1,8 +1,8 @@
 """Does the matrix show each pair once, and only where there is more than the paper has?"""
 
-from assay.report.matrix import matrix
-from assay.report.record import SummaryRow
-from assay.report.tables import tables
+from assay.report.sections.agreement import matrix
+from assay.report.sections.tables import tables
+from assay.runs.directory import SummaryRow
 
 
 def mean(quantity: str, value: float) -> SummaryRow:

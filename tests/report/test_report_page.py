@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 from synthetic_run import BIDI, BREAKOUT, CLASSES, LONG_WORD, SCRIPT, VERDICT, write_run
 
-from assay.report import read_run, render, write_report
+from assay.report.page import render, write_report
+from assay.runs.directory import read_run
 
 MOST_BYTES = 3_000_000
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from synthetic_run import CLASSES
 
-from assay.report import distributions, documents, words
-from assay.report.numbers import count, number
-from assay.report.record import SummaryRow, read_run
-from assay.report.tables import tables
+from assay.report import documents
+from assay.report import text as words
+from assay.report.charts import distributions
+from assay.report.sections.tables import tables
+from assay.report.text import count, number
+from assay.runs.directory import SummaryRow, read_run
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from synthetic_run import CLASSES, write_run
 
 from assay.evidence import sign, stacked
-from assay.report import read_run, render
 from assay.report.figures import figures
-from assay.report.rationale import account
-from assay.report.record import RunRecord
-from assay.summary import summarise
+from assay.report.page import render
+from assay.report.sections.rationale import rationale_section
+from assay.runs.directory import RunRecord, read_run
+from assay.summary import summarize
 
 DOCUMENTS = 40
 MEANS = {"attention": 0.8, "gradient": 0.6, "random": 0.5, "leave_one_out": 0.7, "lime": np.nan}
@@ -41,7 +41,7 @@ def marked_run(folder: Path) -> Path:
     evidence = pl.concat([pl.read_parquet(folder / "evidence.parquet"), signed])
     instances.write_parquet(folder / "instances.parquet")
     evidence.write_parquet(folder / "evidence.parquet")
-    summary = summarise(evidence, instances, CLASSES, 0).to_dicts()
+    summary = summarize(evidence, instances, CLASSES, 0).to_dicts()
     (folder / "summary.json").write_text(json.dumps(summary))
     return folder
 
@@ -56,7 +56,7 @@ def section(page: str) -> str:
 
 
 def test_every_score_has_its_line_attention_first_and_random_last(run: RunRecord):
-    marks = account(run)
+    marks = rationale_section(run)
     assert [line.name for line in marks.lines] == ["attention", "gradient", "leave-one-out",
                                                    "random"]  # fmt: skip
     for line, name in zip(marks.lines, ("attention", "gradient", "leave_one_out", "random"),
@@ -88,11 +88,11 @@ def test_the_figure_says_what_the_table_says(run: RunRecord):
     rows = [row for part in drawn[0].chart.to_dict()["datasets"].values() for row in part]
     points = {row["name"]: row["value"] for row in rows if "value" in row}
     assert points["attention"] == pytest.approx(mean, abs=1e-4)
-    assert list(points) == [line.name for line in account(run).lines]
+    assert list(points) == [line.name for line in rationale_section(run).lines]
 
 
 def test_without_marks_there_is_no_section(tmp_path: Path):
     run = read_run(write_run(tmp_path, documents=8))
     assert section(render(run)) == ""
-    assert account(run).lines == ()
+    assert rationale_section(run).lines == ()
     assert [figure for figure in figures(run) if figure.probe == "rationale"] == []

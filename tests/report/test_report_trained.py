@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 from synthetic_run import EVIDENCE, write_run
 
-from assay.measures.intervals import seeds_interval
-from assay.report import read_run
-from assay.report.figures import Figure, figures, live
-from assay.report.figures.lines import tenths
+from assay.report.charts.intervals import tenths
+from assay.report.charts.style import Figure, live
+from assay.report.figures import figures
 from assay.report.page import render
-from assay.report.record import RunRecord
-from assay.report.trained import trained, values_by_model, without_models
-from assay.report.words import quantity
+from assay.report.sections.trained import trained_sections, values_by_model, without_models
+from assay.report.text import quantity
+from assay.runs.directory import RunRecord, read_run
+from assay.statistics.intervals import seeds_interval
 
 LAMBDAS, SEEDS = (0.0, 0.001, 0.01), (0, 1)
 
@@ -136,7 +136,7 @@ def test_a_scale_has_a_width_even_where_all_models_are_alike():
 
 
 def test_models_stand_in_lines_by_group_and_totals_apart(record: RunRecord):
-    found = trained(record)
+    found = trained_sections(record)
     uniform = found["uniform"]
     assert [line.name for line in uniform.kinds.lines] == ["base", "uniform"]
     assert [column.name for column in uniform.kinds.columns] == ["F1"]

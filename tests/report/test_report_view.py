@@ -10,11 +10,14 @@ import polars as pl
 import pytest
 from synthetic_run import SCRIPT, write_run
 
-from assay.report import bundle, chosen, notions, packed
-from assay.report.block import Block, block
-from assay.report.published import published
-from assay.report.record import Claim, RunRecord, read_run
-from assay.report.words import CLAUSES, NOTIONS
+from assay.report import document_view as chosen
+from assay.report import document_view as packed
+from assay.report import page as bundle
+from assay.report.document_view import DocumentData, document_data
+from assay.report.sections import verdict as notions
+from assay.report.sections.published import published
+from assay.report.text import CLAUSES, NOTIONS
+from assay.runs.directory import ClaimFinding, RunRecord, read_run
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +25,19 @@ def record(shared_run: Path) -> RunRecord:
     return read_run(shared_run)
 
 
-def held(found: Block) -> list[dict]:
+def held(found: DocumentData) -> list[dict]:
     return json.loads(found.text)["documents"]
 
 
 def test_everything_is_held_where_there_is_room(record: RunRecord) -> None:
-    found = block(record, 3_000_000)
+    found = document_data(record, 3_000_000)
     assert (found.shown, found.left_out, found.too_long) == (len(record.instances), 0, 0)
     assert sorted(one["place"] for one in held(found)) == list(range(len(record.instances)))
 
 
 @pytest.mark.parametrize("room", [60_000, 100_000])
 def test_what_is_left_out_is_counted_and_the_room_is_kept(record: RunRecord, room: int) -> None:
-    found = block(record, room)
+    found = document_data(record, room)
     assert len(found.text.encode()) <= room
     assert 0 < found.shown < len(record.instances)
     assert found.shown + found.left_out == len(record.instances)
@@ -45,7 +48,7 @@ def test_what_is_left_out_is_counted_and_the_room_is_kept(record: RunRecord, roo
 
 
 def test_no_room_holds_no_document(record: RunRecord) -> None:
-    assert block(record, -5).shown == 0
+    assert document_data(record, -5).shown == 0
 
 
 def test_the_order_holds_each_once_and_the_extremes_early(record: RunRecord) -> None:
@@ -94,7 +97,7 @@ def test_large_logits_keep_more_digits(record: RunRecord) -> None:
 
 
 def test_the_json_cannot_end_its_element(record: RunRecord) -> None:
-    text = block(record, 3_000_000).text
+    text = document_data(record, 3_000_000).text
     assert not re.search("[<>&]", text)
     tokens = [token for one in json.loads(text)["documents"] for token in one["tokens"]]
     assert SCRIPT in tokens  # read back, it is whole
@@ -110,13 +113,15 @@ def test_each_script_finds_what_it_uses_above_it(names: tuple[str, ...]) -> None
             assert source in names
             assert set(re.findall(r"\w+", used)) <= above, name
         above |= set(re.findall(r"^export (?:const|function) (\w+)", text, re.MULTILINE))
-    whole = bundle.script(names)
+    whole = bundle.page_script(names)
     assert "import " not in re.sub(r"//.*", "", whole)
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", whole)
 
 
-def claim(name: str, finding: str, notion: str | None = None) -> Claim:
-    return Claim(name, f"{name} says.", finding, 0.5, 0.4, 0.6, None, "", None, None, 9, notion)
+def claim(name: str, finding: str, notion: str | None = None) -> ClaimFinding:
+    return ClaimFinding(
+        name, f"{name} says.", finding, 0.5, 0.4, 0.6, None, "", None, None, 9, notion
+    )
 
 
 def test_claims_stand_under_their_notions() -> None:
@@ -155,7 +160,7 @@ def test_one_sentence_says_what_may_be_said(findings: tuple[str, str], said: str
 
 def test_an_enormous_document_does_not_push_out_the_others(tmp_path: Path) -> None:
     record = read_run(write_run(tmp_path / "run", documents=30))
-    found = block(record, 100_000)
+    found = document_data(record, 100_000)
     assert found.too_long == 1
     assert found.shown > 10
 

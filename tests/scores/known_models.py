@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from assay.batches import Batch
+from assay.data.batches import Batch
 from assay.models.protocol import States
-from assay.scores import AuditView
+from assay.models.view import AuditView
 from tests.small_models import WORDS, batch, network
 
 POOL = torch.arange(10, 30)  # words that may be put in another's place

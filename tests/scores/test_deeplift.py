@@ -8,7 +8,7 @@ import torch
 from captum.attr import DeepLift
 from torch import nn
 
-from assay.scores import NotApplicable
+from assay.models.view import NotApplicable
 from assay.scores.deeplift import deeplift, feedforward, lead
 from tests.scores.known_models import Bare, view_of
 

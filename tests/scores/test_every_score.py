@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from assay.scores import SCORES, AuditView, NotApplicable
-from assay.scores.copies import copies
-from assay.scores.sampling import SAMPLE
+from assay.config import SAMPLE
+from assay.models.view import AuditView, NotApplicable
+from assay.scores import SCORES
+from assay.scores.score import take_rows
 from tests.scores.known_models import POOL, Bare, Linear, view_of
 from tests.small_models import batch
 
@@ -46,7 +47,7 @@ def test_padding_is_zero_and_company_does_not_matter(name: str, kind: dict):
     assert score.dtype == torch.float64
     assert (score[~view.batch.mask] == 0).all()
     for row, length in enumerate([4, 9, 6, 1]):
-        one = copies(view.batch, torch.tensor([row]))
+        one = take_rows(view.batch, torch.tensor([row]))
         one = replace(one, items=one.items[:, :length], mask=one.mask[:, :length])
         alone = SCORES[name].compute(replace(view, batch=one))
         torch.testing.assert_close(alone[0], score[row, :length], rtol=1e-4, atol=1e-6)
@@ -84,7 +85,7 @@ def test_the_others_ask_for_three_verbs_only(name: str):
 
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_a_linear_model_leaves_nothing_to_disagree_about(name: str, monkeypatch):
-    monkeypatch.setattr("assay.scores.lime.PENALTY", 1e-9)
+    monkeypatch.setattr("assay.scores.surrogates.PENALTY", 1e-9)
     view = AuditView(Linear(), batch([3, 12, 7]), 0, POOL)
     expected = Linear().contributions(view)
     if name == "gradient_input":  # the only one in units of probability

@@ -9,15 +9,21 @@ import pytest
 import torch
 from scipy.stats import kendalltau
 
-from assay.models import fading
-from assay.models.view import View
+from assay.config import Settings
+from assay.models import deletion as fading
+from assay.models.view import AuditView, View
 from assay.probes.agreement import FADING_ERROR, FADING_TAU_ERROR, measure
-from assay.scores import SCORES, AuditView
-from assay.scores.faded import CHECKED, TVD_BOUND, checked_documents, fading_errors
-from assay.scores.leave_one_out import changes, leave_one_out
-from assay.scores.sampling import Whole
-from assay.settings import Settings
-from assay.work import AuditJob, Part
+from assay.runs.jobs import AuditJob, AuditPart
+from assay.scores import SCORES
+from assay.scores.leave_one_out import (
+    CHECKED,
+    TVD_BOUND,
+    changes,
+    checked_documents,
+    fading_errors,
+    leave_one_out,
+)
+from assay.scores.score import RunDocuments
 from tests.small_models import batch, network
 
 LENGTHS = [9, 160, 30, 200]
@@ -36,7 +42,7 @@ def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):
 
 
 def whole(lengths):
-    return Whole(tuple(f"document {i}" for i in range(len(lengths))), tuple(lengths), ())
+    return RunDocuments(tuple(f"document {i}" for i in range(len(lengths))), tuple(lengths), ())
 
 
 @pytest.mark.usefixtures("coarse")
@@ -103,7 +109,7 @@ def test_the_sample_is_of_long_documents_and_does_not_depend_on_their_order():
     chosen = checked_documents(whole(lengths), 400, seed=3)
     assert len(chosen) == CHECKED
     assert all(lengths[int(name.split()[1])] == 500 for name in chosen)
-    turned = Whole(*(part[::-1] for part in (whole(lengths).ids, tuple(lengths))), ())
+    turned = RunDocuments(*(part[::-1] for part in (whole(lengths).ids, tuple(lengths))), ())
     assert checked_documents(turned, 400, seed=3) == chosen
     assert checked_documents(whole(lengths), 400, seed=4) != chosen
     assert checked_documents(whole([50, 60]), 400, seed=3) == frozenset()
@@ -118,7 +124,7 @@ def test_only_another_switch_makes_another_run():
     """Runs and jobs from before there was a switch keep their names."""
     assert "exact_below" not in Settings().as_record()
     assert Settings(exact_below=900).as_record()["exact_below"] == 900
-    part = Part((), whole([]))
+    part = AuditPart((), whole([]))
     job = AuditJob(Path("model"), "key", part, ("agreement",), 0, 100, 1, "cpu", Path("jobs"))
     assert "exact_below" not in job.job.identity
     assert replace(job, exact_below=900).job.key != job.job.key

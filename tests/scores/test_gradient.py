@@ -3,11 +3,10 @@
 import pytest
 import torch
 
-from assay.measures.divergence import class_probabilities
-from assay.models import ENCODERS
-from assay.models.view import View
-from assay.scores import NotApplicable
-from assay.scores.gradient import gradient, log_odds
+from assay.models.classifier import ENCODERS
+from assay.models.view import NotApplicable, View
+from assay.scores.gradients import gradient, log_odds
+from assay.statistics.divergence import class_probabilities
 from tests.small_models import batch, network
 
 STEP = 1e-6

@@ -3,12 +3,9 @@
 import pytest
 import torch
 
-from assay.measures.divergence import class_probabilities
-from assay.models import ENCODERS
-from assay.scores.gradient import gradient
-from assay.scores.gradient_attention import gradient_attention
-from assay.scores.gradient_input import gradient_input
-from assay.scores.gradient_norm import gradient_norm
+from assay.models.classifier import ENCODERS
+from assay.scores.gradients import gradient, gradient_attention, gradient_input, gradient_norm
+from assay.statistics.divergence import class_probabilities
 from tests.scores.known_models import view_of
 
 STEP = 1e-6

@@ -4,12 +4,12 @@ import pytest
 import torch
 from captum.attr import IntegratedGradients
 
-from assay.models import ENCODERS
+from assay.models.classifier import ENCODERS
 from assay.models.protocol import States
-from assay.scores import AuditView
+from assay.models.view import AuditView
 from assay.scores import integrated_gradients as own
+from assay.scores.gradients import predicted_odds
 from assay.scores.integrated_gradients import difference, integrated_gradients
-from assay.scores.odds import predicted_odds
 from tests.scores.known_models import Linear, view_of
 from tests.small_models import batch
 

@@ -7,15 +7,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.auditing import audit_documents, scores_for
 from assay.evidence import rows
-from assay.measures.rank import kendall
-from assay.models import ModelConfig, build_model
+from assay.models.build import build_model
+from assay.models.classifier import ModelConfig
 from assay.probes import PROBES
-from assay.probes.probe import Outcome
+from assay.probes.probe import ProbeOutcome
+from assay.runs.audit import audit_documents, scores_for
+from assay.runs.jobs import AuditJob, AuditPart, audit_parts
 from assay.scores import SCORES
-from assay.scores.sampling import WORDS, Whole
-from assay.work import AuditJob, Part, audit_cuts
+from assay.scores.score import WORDS, RunDocuments
+from assay.statistics.kendall import kendall
 from tests.small_models import corpus
 
 SAMPLE = 7
@@ -29,9 +30,9 @@ def model():
     return build_model(config, 0).eval()
 
 
-def taus(view, scores) -> Outcome:
+def taus(view, scores) -> ProbeOutcome:
     tau = kendall(scores["attention"], scores["lime"], view.mask).tau
-    return Outcome([rows(view.batch.ids, "tau_attention_lime", tau)])
+    return ProbeOutcome([rows(view.batch.ids, "tau_attention_lime", tau)])
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def audit(documents, probes, whole=None):
 
 def test_cutting_changes_nothing(probes):
     together = audit(TOY.test, probes)
-    whole = Whole.of(TOY.test)
+    whole = RunDocuments.of(TOY.test)
     cut = [audit(TOY.test[first : first + 5], probes, whole) for first in range(0, 24, 5)]
     pieces = pl.concat([part.instances for part in cut], how="diagonal_relaxed")
     assert pieces["id"].to_list() == together.instances["id"].to_list()
@@ -65,7 +66,7 @@ def test_cutting_changes_nothing(probes):
 
 def test_outside_the_sample_there_is_no_list_and_no_tau(probes):
     measured = audit(TOY.test, probes)
-    inside = Whole.of(TOY.test).sample(SAMPLE, 3)
+    inside = RunDocuments.of(TOY.test).sample(SAMPLE, 3)
     for row in measured.instances.iter_rows(named=True):
         expected = len(row["tokens"]) if row["id"] in inside else None
         assert (None if row["lime"] is None else len(row["lime"])) == expected
@@ -76,15 +77,15 @@ def test_outside_the_sample_there_is_no_list_and_no_tau(probes):
 
 
 def test_what_does_not_apply_is_said_even_where_no_document_is_sampled(probes):
-    outside = [d for d in TOY.test if d.id not in Whole.of(TOY.test).sample(SAMPLE, 3)][:3]
-    measured = audit(outside, probes, Whole.of(TOY.test))
+    outside = [d for d in TOY.test if d.id not in RunDocuments.of(TOY.test).sample(SAMPLE, 3)][:3]
+    measured = audit(outside, probes, RunDocuments.of(TOY.test))
     assert "gates multiply" in measured.not_applicable["deeplift"]
     assert "deeplift" not in measured.instances.columns
     assert measured.instances["lime"].null_count() == 3
 
 
-def of_length(ids: tuple[str, ...], length: int) -> Whole:
-    return Whole(ids, (length,) * len(ids), ())
+def of_length(ids: tuple[str, ...], length: int) -> RunDocuments:
+    return RunDocuments(ids, (length,) * len(ids), ())
 
 
 def test_the_sample_is_seeded_and_ignores_the_order():
@@ -106,13 +107,13 @@ def test_long_documents_are_fewer():
 
 
 def test_replacement_words_are_as_frequent_as_in_the_documents():
-    whole = Whole.of(TOY.test)
+    whole = RunDocuments.of(TOY.test)
     tokens = [word for document in TOY.test for word in document.tokens]
     assert len(whole.words) == WORDS
     for word in ("awful", "fine", "word3"):
         share = whole.words.count(word) / WORDS
         assert share == pytest.approx(tokens.count(word) / len(tokens), abs=0.02)
-    assert Whole.of(()).words == ()
+    assert RunDocuments.of(()).words == ()
 
 
 def test_cheap_scores_always_and_costly_ones_when_read():
@@ -123,9 +124,9 @@ def test_cheap_scores_always_and_costly_ones_when_read():
 
 
 def test_the_whole_is_part_of_a_jobs_identity():
-    part = audit_cuts(TOY.test)[0]
+    part = audit_parts(TOY.test)[0]
     here = AuditJob(Path(), "model", part, ("agreement",), 0, 100, 1, "cpu", Path())
-    fewer = Part(part.documents, Whole.of(TOY.test[:-1]))
+    fewer = AuditPart(part.documents, RunDocuments.of(TOY.test[:-1]))
     assert here.job.key != replace(here, part=fewer).job.key
-    assert here.job.key == replace(here, part=audit_cuts(TOY.test)[0]).job.key
+    assert here.job.key == replace(here, part=audit_parts(TOY.test)[0]).job.key
     assert here.job.key != replace(here, sample=99).job.key

@@ -4,20 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from assay.measures.divergence import class_probabilities, tvd
-from assay.models.view import View
-from assay.scores import NotApplicable
-from assay.scores.attention_norm import attention_norm
-from assay.scores.copies import rows_per_pass
-from assay.scores.feature_permutation import DRAWS, feature_permutation, replacements
-from assay.scores.random import random
+from assay.models.view import NotApplicable, View
+from assay.scores.attention import attention_norm, random
+from assay.scores.score import rows_per_pass
+from assay.scores.surrogates import DRAWS, feature_permutation, replacements
+from assay.statistics.divergence import class_probabilities, tvd
 from tests.scores.known_models import POOL, view_of
 from tests.small_models import batch, network
 
 
 @pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
 def test_replacement_is_a_plain_loop(task: str, classes: int, monkeypatch):
-    monkeypatch.setattr("assay.scores.copies.PASS_BYTES", 20_000)  # several passes
+    monkeypatch.setattr("assay.scores.score.PASS_BYTES", 20_000)  # several passes
     view = view_of([3, 6], task=task, classes=classes)
     assert rows_per_pass(view, 6) < 6 * DRAWS
     words, found = replacements(view), feature_permutation(view)

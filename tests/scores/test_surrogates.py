@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from assay.measures.chance import document_keys
-from assay.scores import kernel_shap as shap
-from assay.scores import lime as own_lime
-from assay.scores.kernel_shap import kernel_shap
-from assay.scores.lime import lime
-from assay.scores.presence import value_of
+from assay.scores import surrogates as own_lime
+from assay.scores import surrogates as shap
+from assay.scores.surrogates import kernel_shap, lime, value_of
+from assay.statistics.keyed_random import document_keys
 from tests.scores.known_models import view_of
 
 KEY = document_keys(["document 0"], 0, "test")[0]
@@ -58,7 +56,7 @@ def test_longer_documents_come_near_and_still_add_up(monkeypatch):
 
 
 def test_drawn_coalitions_come_with_their_complements():
-    present, weights = shap.draw(KEY, 30)
+    present, weights = shap.draw_coalitions(KEY, 30)
     assert present[0].all()
     assert not present[1].any()
     inner = present[2:]
@@ -80,14 +78,14 @@ def test_fewer_coalitions_than_items_still_add_up():
     rng = np.random.default_rng(0)
     samples = np.vstack([np.ones(50), np.zeros(50), rng.random((20, 50)) < 0.5]).astype(float)
     outputs = rng.normal(size=22)
-    shares = shap.solve(samples, outputs, np.ones(22))
+    shares = shap.solve_shapley(samples, outputs, np.ones(22))
     assert shares.sum() == pytest.approx(outputs[0] - outputs[1])
 
 
 def test_lime_is_a_weighted_ridge_regression():
     """By its normal equations, with an intercept that is not penalised."""
     view = view_of([9])
-    present, weights = own_lime.draw(document_keys(view.batch.ids, 0, "lime")[0], 9)
+    present, weights = own_lime.draw_subsets(document_keys(view.batch.ids, 0, "lime")[0], 9)
     outputs = value_of(view, 0)(torch.from_numpy(present)).numpy()
     design = np.hstack([present, np.ones((len(present), 1))])
     penalty = own_lime.PENALTY * np.diag([1.0] * 9 + [0.0])
@@ -97,7 +95,7 @@ def test_lime_is_a_weighted_ridge_regression():
 
 
 def test_limes_samples():
-    present, weights = own_lime.draw(KEY, 12)
+    present, weights = own_lime.draw_subsets(KEY, 12)
     assert len(present) == own_lime.SAMPLES + own_lime.SAMPLES_PER_ITEM * 12
     assert present[0].all()
     assert weights[0] == 1

@@ -4,28 +4,30 @@ One file per kind of row, and here one line to name it.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
 
 from assay.bench import (
     adversary,
     battery,
     erasure,
-    fading,
     grid,
     kendall,
     leave_one_out,
     length,
     permutation,
-    second_worker,
     training,
 )
-from assay.bench.row import Bench, Row, run_bench
-from assay.training import Track, untracked
-
-__all__ = ["BENCHES", "Bench", "Row", "run_benches"]
+from assay.bench.length import growth
+from assay.bench.measurement import Bench, Row, run_bench, show_rows
+from assay.data.files import write_json
+from assay.errors import UserError
+from assay.progress import Track, untracked
 
 BENCHES: tuple[Bench, ...] = (
     leave_one_out.REVIEWS,
-    fading.REVIEWS,
+    leave_one_out.LONG_REVIEWS,
     permutation.REVIEWS,
     training.REVIEWS,
     kendall.SENTENCES,
@@ -39,7 +41,7 @@ BENCHES: tuple[Bench, ...] = (
     permutation.IMDB,
     battery.IMDB,
     battery.IMDB_MANY,
-    second_worker.SECOND_WORKER,
+    grid.SECOND_WORKER,
     grid.GRID,
 )
 
@@ -51,3 +53,23 @@ def run_benches(
     wanted = [bench for bench in BENCHES if bench.grid == grid and (long or not bench.long)]
     for bench in track(wanted, "bench", len(wanted)):
         yield run_bench(bench)
+
+
+def bench_and_tell(json_file: Path | None, *, long: bool, grid: bool, track: Track) -> bool:
+    """Time every row, show the table, write the rows. Were all results equal?"""
+    # Said now, not after minutes of timing.
+    if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
+        raise UserError(f"--json {json_file} is no file in a folder that exists: pass one")
+    rows: list[Row] = []
+    for row in run_benches(long=long, grid=grid, track=track):
+        rows.append(row)
+        if json_file is not None:
+            write_json(json_file, rows)  # after each: what is measured is not lost with the next
+    console = Console()
+    show_rows(console, rows)
+    for line in growth(rows):
+        console.print(line, highlight=False)
+    return all(row["equal"] is not False for row in rows)
+
+
+__all__ = ["BENCHES", "Bench", "Row", "bench_and_tell", "run_benches"]

@@ -20,23 +20,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.auditing import AUDIT_CELLS
-from assay.batches import Batch
-from assay.bench.alone import alone
 from assay.bench.length import EMBEDDING, SIZE, WORDS
 from assay.bench.material import SEED
+from assay.bench.measurement import Bench, Figures, alone
 from assay.bench.permutation import Encoded
-from assay.bench.row import Bench, Figures
-from assay.exact.erasure import AffineErasure
-from assay.exact.erasure_flips import first_flip, removal_order
-from assay.exact.erasure_optimum import smallest_flipping_sets
-from assay.measures.chance import document_keys, uniform
-from assay.models import ModelConfig, build_model
-from assay.models.network import Classifier
+from assay.data.batches import Batch
+from assay.exact.erasure import AffineErasure, first_flip, removal_order
+from assay.exact.erasure_measures import smallest_flipping_sets
+from assay.models.build import build_model
+from assay.models.classifier import Classifier, ModelConfig
 from assay.models.view import View
 from assay.probes.erase_order import OPTIMAL, SCORED, orders
-from assay.probes.erasing import erasure_of
+from assay.probes.erasure import erasure_of
 from assay.probes.probe import Scores
+from assay.runs.audit import AUDIT_CELLS
+from assay.statistics.keyed_random import document_keys, uniform
 
 Result = TypeVar("Result")
 Items = dict[str, np.ndarray]  # by order, (B,); NaN where the decision never changed

@@ -1,45 +1,121 @@
-"""How long does the grid of Wiegreffe & Pinter take on two cores?
+"""Which corpus and which base stand in for SST where trainings are timed?
+
+Sentences of random words, as many, as long and with as large a vocabulary as SST's; one word in
+each tells the label, so that there is something to learn.
+
+How long does the grid of Wiegreffe & Pinter take on two cores?
 
 Every training of the grid is done: nothing is scaled up from a part.
+
+Does a second worker halve the time of a grid?
+
+One worker and two take turns: a machine whose speed drifts within minutes would favour whoever
+was timed in its better ones. All turns count, since the quickest of each side need not come from
+the same minutes. Workers are started in their first turn and kept, as in a grid.
 """
 
 import tempfile
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from assay.bench.material import SEED
-from assay.bench.row import Bench, Figures
-from assay.bench.sst_sized import SST, Size, train_base
-from assay.engines import run_graph
-from assay.lessons import Lesson, Scale
+from assay.bench.measurement import Bench, Figures, race
+from assay.data.corpus import Corpus, Document
+from assay.data.vocabulary import SPECIALS, Vocabulary
+from assay.engines import open_workers, run_graph
+from assay.engines.graph import Graph, Workers, execute_graph
 from assay.probes import guide, imitation, seeds, uniform
-from assay.trainings import scale_for
-from assay.trainings.graph import run_lessons
-from assay.trainings.jobs import run_job
+from assay.progress import ignore
+from assay.runs.further_trainings import FurtherJob, TrainedBase, run_further_job, run_trainings
+from assay.runs.jobs import TrainJob, run_training
+from assay.training.recipes import configure, recipe_for
+from assay.training.specs import TrainingBudget, TrainingSpec, training_budget
+
+SHORTEST, LONGEST = 6, 32  # 19 words in the mean, as in SST
+
+
+@dataclass(frozen=True)
+class Size:
+    train: int
+    dev: int
+    test: int
+    words: int
+
+
+SST = Size(train=6_356, dev=822, test=1_726, words=13_700)
+
+
+def train_base(size: Size, folder: Path, epochs: int | None) -> TrainedBase:
+    """As many epochs as the paper's recipe, unless told."""
+    corpus = _corpus(size)
+    recipe = recipe_for(corpus, "paper")
+    recipe = recipe if epochs is None else replace(recipe, epochs=epochs)
+    config = configure(corpus, recipe, encoder="bilstm", attention="additive")
+    task = TrainJob(corpus, config, recipe, SEED, SEED, threads=1, device="cpu")
+    return TrainedBase(run_training(task, folder / "base"), task)
+
+
+def _corpus(size: Size) -> Corpus:
+    made = _documents(size.train + size.dev + size.test, size.words)
+    train, dev, test = (
+        tuple(next(made) for _ in range(n)) for n in (size.train, size.dev, size.test)
+    )
+    return Corpus(
+        name="sst-sized",
+        task="classification",
+        classes=("negative", "positive"),
+        train=train,
+        dev=dev,
+        test=test,
+        vocabulary=Vocabulary(SPECIALS + tuple(_words(size.words))),
+        licence="generated",
+        source="random words",
+        dropped={},
+    )
+
+
+def _words(number: int) -> list[str]:
+    return [f"word{i}" for i in range(number)]
+
+
+def _documents(number: int, words: int) -> Iterator[Document]:
+    """The first two words tell the label, the others nothing."""
+    rng = np.random.default_rng(SEED)
+    known = np.array(_words(words))
+    for i in range(number):
+        label = i % 2
+        tokens = rng.choice(known[2:], rng.integers(SHORTEST, LONGEST + 1))
+        tokens[rng.integers(len(tokens))] = known[label]
+        yield Document(f"random-{i}", tuple(tokens.tolist()), label)
+
 
 ENGINE, WORKERS = "processes", 2
 PROBES = (uniform, seeds, guide, imitation)
 
 
-def paper_scale() -> Scale:
+def paper_scale() -> TrainingBudget:
     """Base, uniform, 8 seeds, 8 guides with 3 seeds each, 10 lambdas by continuation."""
-    return replace(scale_for("paper", SEED, None), apart=0, uniforms=1, chains=1)
+    return replace(training_budget("paper", SEED, None), apart=0, uniforms=1, chains=1)
 
 
 def measure_grid(
-    size: Size, scale: Scale, epochs: int | None = None, engine: str = ENGINE
+    size: Size, scale: TrainingBudget, epochs: int | None = None, engine: str = ENGINE
 ) -> Figures:
     """Seconds from the first training to the last; n is the number of trainings."""
-    execute = partial(run_graph, engine, run_job, workers=WORKERS)
+    execute = partial(run_graph, engine, run_further_job, workers=WORKERS)
     with tempfile.TemporaryDirectory() as name:
         start = time.perf_counter()
         base = train_base(size, Path(name), epochs)
         wanted = [source for probe in PROBES for source in probe.plan(scale, base.training.corpus)]
-        done = run_lessons(wanted, base, Path(name) / "jobs", execute)
+        done = run_trainings(wanted, base, Path(name) / "jobs", execute)
         seconds = time.perf_counter() - start
-    return Figures(n=1 + sum(isinstance(source, Lesson) for source in done), seconds=seconds)
+    return Figures(n=1 + sum(isinstance(source, TrainingSpec) for source in done), seconds=seconds)
 
 
 GRID = Bench(
@@ -47,4 +123,45 @@ GRID = Bench(
     "all trainings of Wiegreffe & Pinter's grid at SST's size, two workers; at most 2,700 s",
     lambda: measure_grid(SST, paper_scale()),
     grid=True,
+)
+PIECES, EPOCHS, TURNS = 2, 2, 5  # trainings in a turn, epochs of each, turns of each side
+
+
+def measure_workers(
+    size: Size, epochs: int = EPOCHS, turns: int = TURNS, engine: str = ENGINE
+) -> Figures:
+    """The same trainings by one worker and by two; every file they leave must be the same."""
+    with ExitStack() as stack:
+        base = train_base(size, Path(stack.enter_context(tempfile.TemporaryDirectory())), 1)
+        crews = [
+            stack.enter_context(open_workers(engine, run_further_job, n)) for n in (1, WORKERS)
+        ]
+        (plain_seconds, expected), (seconds, ours) = race(
+            *(partial(_turn, crew, base, epochs) for crew in crews), repeats=turns, judge=sum
+        )
+    return Figures(
+        n=turns * PIECES, baseline_seconds=plain_seconds, seconds=seconds, equal=expected == ours
+    )
+
+
+def _turn(crew: Workers[FurtherJob, Path], base: TrainedBase, epochs: int) -> dict[str, bytes]:
+    """What the trainings leave; in a new folder, or a second turn would find all of it done."""
+    wanted = [TrainingSpec(SEED + i, SEED + i, epochs=epochs) for i in range(1, PIECES + 1)]
+    with tempfile.TemporaryDirectory() as name:
+        run_trainings(
+            wanted,
+            base,
+            Path(name),
+            lambda tasks: execute_graph(Graph(tasks), nullcontext(crew), ignore),
+        )
+        files = sorted(path for path in Path(name).rglob("*") if path.is_file())
+        return {str(path.relative_to(name)): path.read_bytes() for path in files}
+
+
+SECOND_WORKER = Bench(
+    "grid_workers",
+    f"trainings of {EPOCHS} epochs at SST's size, {PIECES} a turn: one worker, or two",
+    lambda: measure_workers(SST),
+    grid=True,
+    target=1.7,
 )

@@ -11,14 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from assay.bench.alone import alone
-from assay.bench.race import REPEATS, race
-from assay.bench.row import Bench, Figures
-from assay.measures.rank import Kendall, kendall
+from assay.bench.measurement import REPEATS, Bench, Figures, alone, race
+from assay.statistics.kendall import Kendall, kendall
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
 SHORTEST = 2
 DECIMALS = 3  # rounds one list, so that some values are tied
 TOLERANCE = 1e-12

@@ -2,30 +2,41 @@
 
 The plain loop encodes a batch of 32 texts of like length once per deleted position. A restart
 cannot be quicker than its matrix products, so those are timed alone beside it.
+
+How much faster is leave-one-out of long documents when it stops where a deletion has faded?
+
+The plain side is our own exact restart, which reads every deletion to the end. A model that has
+learnt its task remembers for longer than a fresh one, so this one has seen every review once; its
+documents are reviews of one class, joined.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from assay.batches import Batch
-from assay.bench.alone import alone
 from assay.bench.material import (
     PLAIN_BATCH,
+    SEED,
+    PackedClassifier,
     audit_batches,
+    frame,
     fresh_model,
     load,
     some_of,
     trained_model,
 )
-from assay.bench.packed import PackedClassifier, frame
-from assay.bench.race import REPEATS, race
-from assay.bench.row import Bench, Figures
-from assay.corpora import Corpus
-from assay.measures.divergence import class_probabilities, tvd
-from assay.models import Network
+from assay.bench.measurement import REPEATS, Bench, Figures, alone, race
+from assay.data.batches import Batch
+from assay.data.corpus import Corpus, Document
+from assay.models.classifier import Network
+from assay.models.view import View
+from assay.scores.leave_one_out import TAU_BOUND, TVD_BOUND, changes
+from assay.statistics.divergence import class_probabilities, tvd
+from assay.statistics.kendall import kendall
 
 LOGIT_TOLERANCE = 1e-4
 TVD_TOLERANCE = 1e-5
@@ -142,4 +153,75 @@ IMDB = Bench(
     "the same on documents of some 175 words",
     lambda: measure(some_of(load("imdb"), test=IMDB_DOCUMENTS), repeats=1),
     long=True,
+)
+ITEMS = 1_280
+WARM_UP_ITEMS = 4
+DOCUMENTS = 2
+Found = list[tuple[View, np.ndarray]]  # per batch its leave-one-out (B, T)
+
+
+def measure_fading(corpus: Corpus, repeats: int = 1) -> Figures:
+    """On the test documents of this corpus; it trains on the others."""
+    model = trained_model(corpus)
+    (exact_seconds, exact), (seconds, faded) = race(
+        partial(leave_one_out, model, corpus, exactly=True),
+        partial(leave_one_out, model, corpus, exactly=False),
+        repeats=repeats,
+    )
+    return Figures(
+        n=len(corpus.test),
+        seconds=seconds,
+        baseline_seconds=exact_seconds,
+        equal=near(exact, faded),
+        peak_mb=alone(prepare_long, replace(corpus, train=())).peak_mb,
+    )
+
+
+def leave_one_out(model: Network, corpus: Corpus, *, exactly: bool) -> Found:
+    views = [View(model, batch, SEED) for batch in audit_batches(corpus)]
+    return [(view, changes(view, exactly=exactly).numpy()) for view in views]
+
+
+def near(exact: Found, faded: Found) -> bool:
+    """Every TVD and every tau with attention within what is promised."""
+    for (view, one), (_, other) in zip(exact, faded, strict=True):
+        weights = view.weights.double().numpy()
+        taus = [kendall(weights, values, view.mask).tau for values in (one, other)]
+        if np.abs(one - other).max() > TVD_BOUND or np.abs(taus[0] - taus[1]).max() > TAU_BOUND:
+            return False
+    return True
+
+
+def prepare_long(corpus: Corpus) -> Callable[[], object]:
+    """Our route in a process of its own."""
+    model = fresh_model(corpus)
+    short = joined(corpus.test, WARM_UP_ITEMS, 1)
+    leave_one_out(model, replace(corpus, test=short), exactly=False)
+    return partial(leave_one_out, model, corpus, exactly=False)
+
+
+def joined(documents: Sequence[Document], items: int, count: int) -> tuple[Document, ...]:
+    """So many documents of so many items, the classes in turn, from short ones of one class."""
+    words: dict[int, list[str]] = {}
+    for document in documents:
+        words.setdefault(document.label, []).extend(document.tokens)
+    labels = sorted(words)
+    made = [(turn // len(labels), labels[turn % len(labels)]) for turn in range(count)]
+    return tuple(
+        Document(f"joined-{label}-{part}", tuple(words[label][part * items : (part + 1) * items]),
+                 label)
+        for part, label in made
+    )  # fmt: skip
+
+
+def long_reviews() -> Corpus:
+    corpus = load("reviews")
+    return replace(corpus, dev=(), test=joined(corpus.test, ITEMS, DOCUMENTS))
+
+
+LONG_REVIEWS = Bench(
+    "leave_one_out_fading",
+    f"every item of {ITEMS:,} deleted in turn: read to the end, or until its effect has faded",
+    lambda: measure_fading(long_reviews()),
+    target=5,
 )

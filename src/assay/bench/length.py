@@ -13,15 +13,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from assay.auditing import audit_documents
-from assay.bench.alone import alone
 from assay.bench.material import SEED
-from assay.bench.row import Bench, Figures, Row
-from assay.corpora import Document
-from assay.models import ModelConfig, build_model
+from assay.bench.measurement import Bench, Figures, Row, alone
+from assay.data.corpus import Document
+from assay.data.vocabulary import SPECIALS, Vocabulary
+from assay.models.build import build_model
+from assay.models.classifier import ModelConfig
 from assay.probes import PROBES
-from assay.scores.sampling import Whole
-from assay.text import SPECIALS, Vocabulary
+from assay.runs.audit import audit_documents
+from assay.scores.score import RunDocuments
 
 WORDS = 7_000  # about as many as `reviews` has
 CELLS = 1_280  # items per row in all, so that short documents are several
@@ -30,7 +30,7 @@ WARM_UP_ITEMS = 4
 LENGTHS = (20, 80, 320, 640, 1_280, 2_560, 4_000)
 NAME = "length_"
 GROWTH_FROM = 300  # items: below it, what does not depend on the length prevails
-NOT_CHECKED = Whole((), (), ())  # no document of the run is one of those computed both ways
+NOT_CHECKED = RunDocuments((), (), ())  # no document of the run is one of those computed both ways
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def prepare(shape: Shape) -> Callable[[], object]:
     )  # fmt: skip
     audit = partial(
         audit_documents, build_model(config, SEED).eval(), vocabulary=vocabulary,
-        probes=tuple(PROBES), seed=SEED, model_seed=SEED, sample=0, whole=NOT_CHECKED,
+        probes=tuple(PROBES), seed=SEED, model_seed=SEED, sample=0, run=NOT_CHECKED,
     )  # fmt: skip
     audit(random_documents(Shape(1, WARM_UP_ITEMS), vocabulary))
     return partial(audit, random_documents(shape, vocabulary))

@@ -13,24 +13,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from assay.batches import Batch
-from assay.bench.alone import alone
 from assay.bench.material import SEED, audit_batches, fresh_model, load, some_of, trained_model
-from assay.bench.race import REPEATS, race
-from assay.bench.row import Bench, Figures
-from assay.corpora import Corpus
-from assay.measures.chance import document_keys, permutations
-from assay.measures.divergence import class_probabilities
-from assay.models import Network
-from assay.models.network import Classifier
+from assay.bench.measurement import REPEATS, Bench, Figures, alone, race
+from assay.data.batches import Batch
+from assay.data.corpus import Corpus
+from assay.models.classifier import Classifier, Network
 from assay.models.protocol import AffineTerms, States
 from assay.models.view import View
 from assay.probes.permutation import PERMUTATIONS, median_tvd
+from assay.statistics.divergence import class_probabilities
+from assay.statistics.keyed_random import document_keys, permutations
 
 TOLERANCE = 1e-6
 REVIEWS_DOCUMENTS = 320
 IMDB_DOCUMENTS = 60
-
 Order = NDArray[np.int64]
 Draw = Callable[[int, int], Order]  # which document, how many items: one order of them
 Medians = NDArray[np.float64]

@@ -12,14 +12,20 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from assay.batches import training_batches
-from assay.bench.alone import alone
-from assay.bench.material import SEED, fresh_model, load, one_epoch, our_epoch, some_of
-from assay.bench.packed import PackedClassifier, frame
-from assay.bench.race import race
-from assay.bench.row import Bench, Figures
-from assay.corpora import Corpus
-from assay.models import Network
+from assay.bench.material import (
+    SEED,
+    PackedClassifier,
+    frame,
+    fresh_model,
+    load,
+    one_epoch,
+    our_epoch,
+    some_of,
+)
+from assay.bench.measurement import Bench, Figures, alone, race
+from assay.data.batches import training_batches
+from assay.data.corpus import Corpus
+from assay.models.classifier import Network
 
 DOCUMENTS = 1_600
 TURNS = 5  # the ratio is the closest to its limit of all: more turns, steadier minimum

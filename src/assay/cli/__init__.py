@@ -8,13 +8,12 @@ by the command itself when it is called, so that `--help` answers at once.
 
 import sys
 
-from assay.cli import bench, compare, controls, lists, report, reproduce, run, vectors
+from assay.cli import bench, controls, lists, report, reproduce, run, vectors
 from assay.cli.app import app, say
 from assay.errors import UserError
 
-__all__ = ["app", "main"]
 # Importing one registers it.
-COMMANDS = (run, report, compare, lists, bench, reproduce, vectors, controls)
+COMMANDS = (run, report, lists, bench, reproduce, vectors, controls)
 
 
 def main() -> None:
@@ -24,3 +23,6 @@ def main() -> None:
     except UserError as mistake:
         say(f"assay: {mistake}", style="bold red")
         sys.exit(2)
+
+
+__all__ = ["app", "main"]

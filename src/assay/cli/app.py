@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from assay.version import VERSION
+from assay.config import VERSION
 
 app = typer.Typer(
     add_completion=False,

@@ -25,9 +25,9 @@ def bench(
       assay bench --long --json bench.json
       assay bench --grid
     """
-    from assay.bench.command import bench_and_tell
-    from assay.progress import tracker
+    from assay.bench import bench_and_tell
+    from assay.progress import progress_tracker
 
-    if not bench_and_tell(file, long=long, grid=grid, track=tracker(console, quiet=False)):
+    if not bench_and_tell(file, long=long, grid=grid, track=progress_tracker(console, quiet=False)):
         say("assay: a fast route and its plain loop disagree: this is our fault.")
         raise typer.Exit(1)

@@ -33,17 +33,17 @@ def controls(
       assay controls
       assay controls --out runs/controls --json controls.json
     """
-    from assay.controls import as_record, run_controls, told, wrong_answers
-    from assay.progress import watcher
-    from assay.settings import Ways
-    from assay.store import write_json
+    from assay.config import Execution
+    from assay.controls.answers import as_record, run_controls, told, wrong_answers
+    from assay.data.files import write_json
+    from assay.progress import progress_watcher
 
     workers = cores(jobs)
     _check(out, file, engine, workers)
-    ways = Ways(engine=engine, workers=workers, watching=watcher(console, quiet))
+    execution = Execution(engine=engine, workers=workers, watching=progress_watcher(console, quiet))
     kept = tempfile.TemporaryDirectory() if out is None else nullcontext(out)
     with kept as folder:
-        answers, standings = run_controls(Path(folder), ways)
+        answers, standings = run_controls(Path(folder), execution)
     if file is not None:
         write_json(file, as_record(answers, standings))
     if not quiet:

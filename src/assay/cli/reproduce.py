@@ -45,20 +45,20 @@ def reproduce(
       assay reproduce jain-wallace/table2 --only sst --encoder average --seeds 1 --data DATA
       assay reproduce jain-wallace --data DATA --vectors FILE --engine processes
     """
-    from assay.progress import tracker, watcher
-    from assay.reference.declared import known
-    from assay.reproduce import reproduce as make_again
-    from assay.reproduction.cells import Choice, names_in
-    from assay.settings import Ways
+    from assay.config import Execution
+    from assay.papers.declared import known
+    from assay.progress import progress_tracker, progress_watcher
+    from assay.reproduction.models import ModelSelection, names_in
+    from assay.reproduction.reproduce import reproduce as make_again
 
     if show or name is None:
         for table, title in known().items():
             typer.echo(f"{table}  {title}")
         return
-    choice = Choice(names_in(only), names_in(encoder), seeds, vectors)
-    ways = Ways(data, None, engine, jobs, tracker(console, quiet),
-                ray_address=ray_address, watching=watcher(console, quiet))  # fmt: skip
-    made = make_again(name, choice=choice, ways=ways, out=out, page_file=page,
+    choice = ModelSelection(names_in(only), names_in(encoder), seeds, vectors)
+    execution = Execution(data, None, engine, jobs, progress_tracker(console, quiet),
+                ray_address=ray_address, watching=progress_watcher(console, quiet))  # fmt: skip
+    made = make_again(name, choice=choice, execution=execution, out=out, page_file=page,
                       say=(lambda line: None) if quiet else say)  # fmt: skip
     if not quiet:
         for line in made.lines:

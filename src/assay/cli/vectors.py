@@ -31,13 +31,13 @@ def vectors(
       assay vectors imdb --data DATA --out imdb.txt.gz
       assay vectors yelp --data DATA --kind cbow --dimension 200 --epochs 30 --out yelp.txt
     """
-    from assay.corpora import load_corpus
-    from assay.progress import tracker
-    from assay.word_vectors import Word2Vec, check_asked_vectors, train_vectors
+    from assay.data.catalog import load_corpus
+    from assay.data.embeddings import VectorSettings, check_vector_settings, train_vectors
+    from assay.progress import progress_tracker
 
-    asked = Word2Vec(kind, dimension, window, negatives, epochs, min_count, seed)
-    check_asked_vectors(asked, out)
+    asked = VectorSettings(kind, dimension, window, negatives, epochs, min_count, seed)
+    check_vector_settings(asked, out)
     loaded = load_corpus(corpus, data=data, limit=limit, seed=seed)
-    words = train_vectors(loaded, asked, out, tracker(console, quiet))
+    words = train_vectors(loaded, asked, out, progress_tracker(console, quiet))
     if not quiet:
         typer.echo(f"Vectors: {out} ({words:,} words)")

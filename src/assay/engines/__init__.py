@@ -9,16 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from assay.engines.cluster import MISSING, on_ray, ray_installed
-from assay.engines.graph import Counts, Graph, Task, Watch, Watching, ignore, unwatched
-from assay.engines.outcomes import Crew
-from assay.engines.processes import processes
-from assay.engines.serial import serial
-from assay.engines.walk import walk
+from assay.engines.graph import Graph, Task, Workers, execute_graph
+from assay.engines.local import processes, serial
+from assay.engines.ray import MISSING, on_ray, ray_installed
 from assay.errors import UserError
-
-__all__ = ["ENGINES", "Counts", "Crew", "Graph", "Task", "Watch", "Watching", "engine_faults",
-           "ignore", "open_crew", "run_graph", "run_jobs", "unwatched", "walk"]  # fmt: skip
+from assay.progress import Watch, ignore
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -56,7 +51,7 @@ def run_graph(
     if faults:
         raise UserError("\n       ".join(faults))
     workers = min(workers, max(len(tasks), 1))
-    return walk(Graph(tasks), open_crew(engine, function, workers, ray_address), watch)
+    return execute_graph(Graph(tasks), open_workers(engine, function, workers, ray_address), watch)
 
 
 def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
@@ -69,15 +64,28 @@ def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
         yield f"--ray-address {ray_address} is for Ray alone: add --engine ray."
 
 
-def open_crew(
+def open_workers(
     engine: str,
     function: Callable[[Argument], Result],
     workers: int,
     ray_address: str | None = None,
-) -> AbstractContextManager[Crew[Argument, Result]]:
+) -> AbstractContextManager[Workers[Argument, Result]]:
     """Workers who stay from graph to graph until they are dismissed."""
     if engine == "processes":
         return processes(function, workers)
     if engine == "ray":
         return on_ray(function, workers, ray_address)
     return serial(function)
+
+
+__all__ = [
+    "ENGINES",
+    "Graph",
+    "Task",
+    "Workers",
+    "engine_faults",
+    "execute_graph",
+    "open_workers",
+    "run_graph",
+    "run_jobs",
+]

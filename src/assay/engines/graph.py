@@ -1,14 +1,83 @@
-"""Which jobs may start now, which must wait, and how many are left?"""
+"""How can a job end, and what must a crew of workers be able to do?
+
+Which jobs may start now, which must wait, and how many are left?
+
+In which order is a graph of jobs worked off, and what if a worker dies?
+
+A dead worker costs the others nothing: its job is tried again, and when that is of no use, all
+that does not wait for this job is finished before the loss is told.
+"""
 
 import heapq
+import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import Generic, TypeVar
+from multiprocessing.reduction import ForkingPickler
+from typing import Generic, Protocol, TypeVar
+
+from assay.errors import UserError
+from assay.progress import Counts, Watch
 
 Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+Input = TypeVar("Input", contravariant=True)
+
+
+@dataclass(frozen=True)
+class Done(Generic[Result]):
+    value: Result
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The function raised: the caller gets its error, with the worker's traceback as a note."""
+
+    error: Exception
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The worker ended without an answer."""
+
+    words: str
+
+
+class Workers(Protocol[Input, Result]):
+    """Workers that take one job each; how they do it is the engine's own affair."""
+
+    @property
+    def free(self) -> bool:
+        """May another job be started now?"""
+
+    def start(self, key: str, argument: Input) -> None: ...
+
+    def finished(self) -> Sequence[tuple[str, Done[Result] | Failed | Lost]]:
+        """Wait until at least one job has ended."""
+
+
+def attempt(function: Callable[[Argument], Result], argument: Argument) -> Done[Result] | Failed:
+    """Run a job in a worker; whatever it raises becomes an answer that can travel."""
+    try:
+        return Done(function(argument))
+    except Exception as error:
+        return Failed(portable(error, traceback.format_exc()))
+
+
+def portable(error: Exception, trace: str) -> Exception:
+    """The same error with its traceback as a note; its words alone if it cannot be sent."""
+    try:
+        travelling = copy(error)  # builds it anew as unpickling would
+        travelling.add_note(trace)
+        ForkingPickler.dumps(travelling)
+    except Exception:
+        return RuntimeError(trace)
+    return travelling
+
+
 RETRIES = 2  # of a job whose worker died: a passing want of memory, not a job that always kills
 
 
@@ -19,27 +88,6 @@ class Task(Generic[Argument]):
     key: str
     argument: Argument
     after: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How far the work is, in jobs; `left` are those not yet started."""
-
-    done: int
-    running: int
-    left: int
-
-
-Watch = Callable[[Counts], object]  # called whenever a job starts or ends
-Watching = Callable[[str], AbstractContextManager[Watch]]  # a shown Watch, by its label
-
-
-def ignore(counts: Counts) -> None:
-    pass
-
-
-def unwatched(label: str) -> AbstractContextManager[Watch]:
-    return nullcontext(ignore)
 
 
 class Graph(Generic[Argument]):
@@ -123,3 +171,53 @@ def _chains(tasks: Sequence[Task[Argument]]) -> dict[str, int]:
         for need in needs[key]:
             length[need] = max(length[need], length[key] + 1)
     return length
+
+
+def execute_graph(
+    graph: Graph[Argument], opened: AbstractContextManager[Workers[Argument, Result]], watch: Watch
+) -> Iterator[tuple[str, Result]]:
+    """Each task's key and result when it is ready."""
+    if not graph.ready:
+        return  # nothing to do, so no workers are called
+    with opened as crew:
+        _fill(crew, graph)
+        watch(graph.counts)
+        while graph.running:
+            results = _settle(graph, crew.finished())
+            _fill(crew, graph)  # before the caller takes its time over the results
+            watch(graph.counts)
+            yield from results
+    if graph.lost:
+        raise UserError(_told(graph))
+
+
+def _fill(crew: Workers[Argument, Result], graph: Graph[Argument]) -> None:
+    while crew.free and graph.ready:
+        task = graph.start()
+        crew.start(task.key, task.argument)
+
+
+def _settle(
+    graph: Graph[Argument], ended: Sequence[tuple[str, Done[Result] | Failed | Lost]]
+) -> list[tuple[str, Result]]:
+    results = []
+    for key, outcome in ended:
+        if isinstance(outcome, Failed):
+            raise outcome.error
+        if isinstance(outcome, Lost):
+            graph.lose(key, outcome.words)
+        else:
+            graph.finish(key)
+            results.append((key, outcome.value))
+    return results
+
+
+def _told(graph: Graph[Argument]) -> str:
+    gone = "; ".join(f"job {key} {words}" for key, words in graph.lost.items())
+    waiting = graph.counts.left - len(graph.lost)
+    return (
+        f"{len(graph.lost)} of {graph.counts.done + graph.counts.left} jobs lost their worker "
+        f"{RETRIES + 1} times, perhaps for want of memory ({gone}); {waiting} more need them. "
+        f"The {graph.done} finished jobs are kept: run the same command with --resume, and "
+        "perhaps fewer --jobs."
+    )

@@ -15,12 +15,11 @@ import torch
 from scipy.special import ndtri
 from torch import Tensor
 
-from assay.exact.frontier import TOLERANCE, best_so_far, checked_eps
-from assay.measures.chance import UNIT, Keys, uniform
-from assay.measures.divergence import class_probabilities, jsd, tvd
+from assay.exact.numerics import TOLERANCE, best_so_far, checked_eps
+from assay.statistics.divergence import class_probabilities, jsd, tvd
+from assay.statistics.keyed_random import UNIT, Keys, uniform
 
 Decode = Callable[[Tensor], Tensor]  # weights (B, P, T) to logits (B, P, C), differentiable
-
 CANDIDATES = 5  # per document
 START_SPREAD = 3.0  # starting logits are normal with this deviation about the uniform weights
 HALVINGS = 30  # of the line to the original: to a billionth of its length
@@ -42,7 +41,7 @@ CLASSIFIER_SEARCH = SearchSettings()
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Per document and eps the feasible weights furthest from the original, in float64."""
 
     jsd: Tensor  # (B, E)
@@ -63,7 +62,7 @@ def published_search(
     starts: Tensor,
     *,
     settings: SearchSettings = CLASSIFIER_SEARCH,
-) -> Found:
+) -> SearchResult:
     """Climb from `starts` (B, candidates, T), then per eps keep the best feasible candidate.
 
     Runs in the dtype and on the device of the weights (B, T). Non-decreasing in eps.
@@ -156,7 +155,7 @@ def _drawn_back(
     return at(inside), moved
 
 
-def _best(drawn: Tensor, moved: Tensor, weights: Tensor, bounds: Tensor) -> Found:
+def _best(drawn: Tensor, moved: Tensor, weights: Tensor, bounds: Tensor) -> SearchResult:
     scores = jsd(drawn.double(), weights[:, None, None])
     top = scores.argmax(dim=2, keepdim=True)
     score, change = scores.gather(2, top)[..., 0], moved.gather(2, top)[..., 0]
@@ -164,4 +163,4 @@ def _best(drawn: Tensor, moved: Tensor, weights: Tensor, bounds: Tensor) -> Foun
     source = torch.from_numpy(best_so_far(score.cpu().numpy(), bounds.cpu().numpy()))
     source = source.to(score.device)
     rows = torch.arange(len(weights), device=score.device)[:, None]
-    return Found(score[rows, source], change[rows, source], proposal[rows, source])
+    return SearchResult(score[rows, source], change[rows, source], proposal[rows, source])

@@ -81,7 +81,7 @@ class Uniform(nn.Module):
         return projected[..., 0]
 
 
-KINDS: dict[str, type[Additive] | type[Dot] | type[Uniform]] = {
+ATTENTIONS: dict[str, type[Additive] | type[Dot] | type[Uniform]] = {
     "additive": Additive,
     "dot": Dot,
     "uniform": Uniform,

@@ -1,20 +1,67 @@
-"""What does each item look like in its context?
+"""How does a document look to an encoder: start marker, items, end marker, padding?
+
+What does each item look like in its context?
 
 An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end
 markers itself and hides them again, so that nothing outside ever sees a state that is not an
 item's. `last`, which encoders of pair tasks have besides, summarises a whole text: of the query
 only that is used.
+
+What if every item looks the same to attention and head?
+
+The mean of the items' vectors, linear, tanh; and that one state for every item. Whatever the
+weights, the context and so the prediction are the same: attention cannot matter. Only the models
+whose answer is known are built with it (`assay controls`).
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from assay.models.frame import Frame
+
+@dataclass(frozen=True)
+class Frame:
+    """Embedded items with the two markers around them, read in either direction."""
+
+    items: Tensor  # (B, T, E), zero on padding: that is how padding is embedded
+    mask: Tensor  # (B, T)
+    start: Tensor  # (E,)
+    end: Tensor  # (E,)
+
+    @cached_property
+    def lengths(self) -> Tensor:
+        return self.mask.sum(1)
+
+    @cached_property
+    def framed(self) -> Tensor:
+        """(B, T + 2, E): start, items, end directly after the last item, zeros."""
+        batch, _, size = self.items.shape
+        start = self.start.expand(batch, 1, size)
+        framed = torch.cat([start, self.items, self.items.new_zeros(batch, 1, size)], 1)
+        framed[torch.arange(batch, device=self.mask.device), self.lengths + 1] = self.end
+        return framed
+
+    @cached_property
+    def mirror(self) -> Tensor:
+        """(B, T): where item t stands when the items alone are read backwards; an involution."""
+        positions = torch.arange(self.mask.shape[1], device=self.mask.device)
+        return torch.where(self.mask, self.lengths[:, None] - 1 - positions, positions)
+
+    @cached_property
+    def reversed(self) -> "Frame":
+        """The same document read from its end: the markers change places."""
+        items = take(self.items, self.mirror)
+        return Frame(items, self.mask, self.end, self.start)
+
+
+def take(values: Tensor, positions: Tensor) -> Tensor:
+    """values (B, T, k) at positions (B, S): (B, S, k)."""
+    return values.gather(1, positions[..., None].expand(-1, -1, values.shape[-1]))
 
 
 @dataclass(frozen=True)
@@ -169,3 +216,34 @@ class Convolution(nn.Module):
         kernel = torch.cat(weights)  # (m, E, taps)
         taps = torch.einsum("ble,met->lbtm", framed, kernel)
         return taps, torch.cat([convolve.bias for convolve in self.maps])
+
+
+class Pooled(nn.Module):
+    """One state for all."""
+
+    reach: int | None = None
+
+    def __init__(self, inputs: int, size: int) -> None:
+        super().__init__()
+        self.size = size
+        self.map = nn.Linear(inputs, size)
+
+    def forward(self, frame: Frame) -> Tensor:
+        return self.last(frame)[:, None].expand(-1, frame.mask.shape[1], -1)
+
+    def last(self, frame: Frame) -> Tensor:
+        total = (frame.items * frame.mask[..., None]).sum(1)
+        return torch.tanh(self.map(total / frame.lengths.clamp(min=1)[:, None]))
+
+    def encode_deletions(
+        self, frame: Frame, projection: Tensor, *, exactly: bool
+    ) -> Iterator[DeletionPass]:
+        """States that are all equal need no softmax: one stands for the rest of the document."""
+        batch, length = frame.mask.shape
+        real = frame.items * frame.mask[..., None]
+        left = (frame.lengths - 1).clamp(min=1)[:, None, None]
+        states = torch.tanh(self.map((real.sum(1, keepdim=True) - real) / left))
+        values = F.linear(states, projection).transpose(0, 1)
+        there = (frame.mask & (frame.lengths > 1)[:, None]).T
+        deleted = torch.arange(length, device=frame.mask.device)[:, None].expand(length, batch)
+        yield DeletionPass(deleted, iter([Changed(slice(0, length), values, there)]))

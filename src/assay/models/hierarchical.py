@@ -1,4 +1,15 @@
-"""What does a model see whose items are sentences?
+"""Which numbers are left out while a model learns, and who decides?
+
+A model only marks the places where it may happen. How much is dropped is the recipe's affair
+and the draws are seeded, so both are given for the time of a training and taken back after it:
+outside of one nothing can be dropped, whatever mode the model is in.
+
+What do Serrano & Smith's models share: unmarked texts, wide attention, and dropout?
+
+FLAN attends to words, HAN first to the words of each sentence and then to the sentences. Each
+comes with a GRU, with convolutions or without an encoder.
+
+What does a model see whose items are sentences?
 
 Words -> encoder -> word attention -> one vector per sentence -> encoder -> sentence attention ->
 linear. The tested attention is the one over sentences. `embed` gives the sentence vectors, so
@@ -6,17 +17,125 @@ that whatever is asked of an item is asked of a sentence; deleting one leaves th
 others as they were, so leave-one-out reads no word twice.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
-from assay.batches import Batch
-from assay.models.attention import weigh
-from assay.models.config import ModelConfig
-from assay.models.layered import BEFORE_SENTENCES, BEFORE_WORDS, Layered, Level, Wide
-from assay.sentence_table import Padded
+from assay.data.batches import Batch
+from assay.data.vocabulary import PAD, Padded
+from assay.models.attention import ATTENTIONS, Additive, weigh
+from assay.models.classifier import Classifier, ModelConfig
+from assay.models.encoders import Convolution, Frame, Plain
+from assay.models.protocol import States
+from assay.models.recurrent import BiGRU
+
+
+class Dropout(nn.Module):
+    """A named place; what is kept is scaled up, so that sums stay the same on average."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__()
+        self.place = place
+        self.rate = 0.0
+        self.generator: torch.Generator | None = None
+
+    def forward(self, values: Tensor) -> Tensor:
+        if not self.training or not self.rate:
+            return values
+        kept = torch.empty_like(values).bernoulli_(1 - self.rate, generator=self.generator)
+        return values * kept.div_(1 - self.rate)
+
+
+@contextmanager
+def dropping(
+    model: nn.Module, rates: Mapping[str, float], generator: torch.Generator
+) -> Iterator[None]:
+    """Within it `model` drops at these places; a place without a rate drops nothing."""
+    places = [module for module in model.modules() if isinstance(module, Dropout)]
+    try:
+        for module in places:
+            module.rate, module.generator = rates.get(module.place, 0.0), generator
+        yield
+    finally:
+        for module in places:
+            module.rate, module.generator = 0.0, None
+
+
+WIDTHS = (3, 5)  # of the convolutions
+BEFORE_WORDS, BEFORE_SENTENCES, ON_LOGITS = "before words", "before sentences", "on logits"
+BEFORE_CONVOLUTIONS = "before convolutions"
+
+
+class Wide(Additive):
+    """Additive attention as wide inside as the states are."""
+
+    def __init__(self, size: int, paired: bool) -> None:
+        super().__init__(size, paired, width=size)
+
+
+def tested_attention(config: ModelConfig) -> nn.Module:
+    kinds: dict[str, Any] = {**ATTENTIONS, "additive": Wide}
+    attention: nn.Module = kinds[config.attention](config.size, paired=False)
+    return attention
+
+
+class Level(nn.Module):
+    """Dropout and an encoder over items without start and end markers."""
+
+    def __init__(self, kind: str, inputs: int, size: int, place: str) -> None:
+        super().__init__()
+        places = [place, BEFORE_CONVOLUTIONS] if kind == "conv" else [place]
+        self.dropout = nn.Sequential(*map(Dropout, places))
+        self.encoder = _encoder(kind, inputs, size)
+        self.register_buffer("nothing", torch.zeros(inputs), persistent=False)
+
+    def frame(self, embedded: Tensor, mask: Tensor) -> Frame:
+        """Zeros for markers: to a convolution they are the padding, the others never look."""
+        nothing: Any = self.nothing
+        return Frame(self.dropout(embedded), mask, nothing, nothing)
+
+
+class Layered(Classifier):
+    """A classifier without markers around its text; dropout acts on its logits."""
+
+    def __init__(self, config: ModelConfig, level: Level) -> None:
+        super().__init__(config, level, tested_attention(config))
+        self.embedding = nn.Embedding(config.words, config.embedding, padding_idx=PAD)
+        self.on_logits = Dropout(ON_LOGITS)
+
+    def start_from(self, vectors: Tensor) -> None:
+        """Vectors of length one; a word without a vector stays at zero."""
+        self.embedding.weight.data.copy_(F.normalize(vectors, dim=1))
+        self.embedding.weight.data[PAD] = 0
+
+    def decode(self, states: States, weights: Tensor) -> Tensor:
+        logits: Tensor = self.on_logits(super().decode(states, weights))
+        return logits
+
+
+class Flan(Layered):
+    """Words -> encoder -> attention -> linear."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        _, kind = config.encoder.split("-")
+        super().__init__(config, Level(kind, config.embedding, config.size, BEFORE_WORDS))
+
+    def embed(self, batch: Batch) -> Tensor:
+        self.expect_words(batch)
+        embedded: Tensor = self.embedding(batch.items)
+        return embedded
+
+
+def _encoder(kind: str, inputs: int, size: int) -> nn.Module:
+    if kind == "rnn":
+        return BiGRU(inputs, size)
+    return Convolution(inputs, size, WIDTHS) if kind == "conv" else Plain(inputs)
+
 
 SENTENCE_CELLS = 8_192  # padded words read at a time: some 40 MB of states and gates
 

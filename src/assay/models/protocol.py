@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
-from assay.batches import Batch
+from assay.data.batches import Batch
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,30 @@
-"""What does the model say of these documents, once, for every probe?"""
+"""A batch as the untouched model sees it, computed once and shared by all scores and probes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from assay.batches import Batch
-from assay.measures.divergence import class_probabilities, decisions
+from assay.data.batches import Batch
 from assay.models.protocol import Affine, AffineTerms, Model, States
+from assay.statistics.divergence import class_probabilities, decisions
+
+
+class NotApplicable(Exception):
+    """The model or the corpus lacks what a score or probe needs; the message says what."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A batch as the untouched model sees it. Nothing in it is computed twice."""
+    """What the untouched model computes for a batch. Every property is computed once."""
 
     model: Model
     batch: Batch
-    seed: int = 0  # of the audit: what is drawn for a document depends on it and the id alone
+    seed: int = 0  # of the audit: a document's random numbers depend on it and on the id alone
 
     @cached_property
     def states(self) -> States:
@@ -57,6 +63,11 @@ class View:
         with torch.no_grad():
             return self.model.affine_terms(self.states)
 
+    @cached_property
+    def computed(self) -> dict[str, Any]:
+        """Results that several scores share, such as one backward pass, by name."""
+        return {}
+
     @torch.no_grad()
     def decode(self, weights: Tensor) -> Tensor:
         """The one place where proposed weights, (B, T) or (B, P, T), become logits."""
@@ -65,3 +76,14 @@ class View:
         proposals = weights.double() if weights.dim() == 3 else weights.double()[:, None]
         logits = self.affine.bias + torch.bmm(proposals, self.affine.items)
         return logits if weights.dim() == 3 else logits[:, 0]
+
+
+@dataclass(frozen=True)
+class AuditView(View):
+    """A view within an audit, which also knows what scores and probes read beside the model."""
+
+    replacements: Tensor | None = None  # (N,) items of the corpus that may replace others
+    # Leave-one-out of documents with fewer items is exact; None: of all documents.
+    exact_below: int | None = None
+    checked: frozenset[str] = frozenset()  # long documents that are computed both ways
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # by name; see `probes.inputs`

@@ -1,5 +1,6 @@
 """Which questions are asked of a model? One file and one line each."""
 
+from assay.plugins import registry
 from assay.probes import (
     adversary,
     agreement,
@@ -16,7 +17,7 @@ from assay.probes import (
 )
 from assay.probes.probe import Probe, Quantity
 
-_ASKED = (
+_ALL = (
     agreement,
     permutation,
     adversary,
@@ -30,6 +31,13 @@ _ASKED = (
     deception,
     rationale,
 )
-PROBES: dict[str, Probe] = {module.PROBE.name: module.PROBE for module in _ASKED}
+PROBES: dict[str, Probe] = registry((module.PROBE for module in _ALL), "assay.probes", Probe)
 
-__all__ = ["PROBES", "Probe", "Quantity"]
+
+def refresh_declarations() -> None:
+    """Declare again the probes that compare all scores, after a score was added."""
+    for module in (agreement, rationale):
+        PROBES[module.PROBE.name] = module.declare()
+
+
+__all__ = ["PROBES", "Probe", "Quantity", "refresh_declarations"]

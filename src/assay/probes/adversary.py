@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 
 from assay.evidence import rows
-from assay.exact.adversary import exact_adversary
-from assay.exact.bracket import bracket_adversary
 from assay.exact.diverse import Diverse, diverse_adversaries
 from assay.exact.search import PAIR_SEARCH, published_search, starting_logits
-from assay.measures.chance import document_keys
+from assay.exact.several_classes import bracket_adversary
+from assay.exact.two_classes import exact_adversary
 from assay.models.view import View
 from assay.probes.permutation import WEIGHT_BINS
-from assay.probes.probe import Outcome, Probe, Quantity, Scores
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
+from assay.statistics.keyed_random import document_keys
 
 EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # the frontier; the paper's are .01 and .05
 SHOWN = 0.01  # whose weights are kept for the heat maps
@@ -41,7 +41,7 @@ class Rivals:
     several: Diverse | None = None  # at SHOWN
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     found = rivals(view, scores["attention"])
     frames = [rows(view.batch.ids, "max_attention", scores["attention"].max(1))]
     for column, eps in enumerate(EPS):
@@ -61,7 +61,7 @@ def measure(view: View, scores: Scores) -> Outcome:
             rows(view.batch.ids, f"diverse_{name}", values, group=f"eps={SHOWN:g}", method="exact")
             for name, values in several.items()
         ]
-    return Outcome(frames, {"adversary": found.shown})
+    return ProbeOutcome(frames, {"adversary": found.shown})
 
 
 def rivals(view: View, weights: np.ndarray) -> Rivals:

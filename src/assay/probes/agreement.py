@@ -16,14 +16,13 @@ import numpy as np
 import polars as pl
 
 from assay.evidence import rows
-from assay.measures.chance import document_keys, permutations
-from assay.measures.rank import kendall
 from assay.models.view import View
-from assay.probes.probe import Direction, Outcome, Probe, Quantity, Scores
+from assay.probes.probe import Direction, Probe, ProbeOutcome, Quantity, Scores
 from assay.scores import SCORES
-from assay.scores.faded import TAU_BOUND, TVD_BOUND, fading_errors
+from assay.scores.leave_one_out import TAU_BOUND, TVD_BOUND, fading_errors
+from assay.statistics.kendall import kendall
+from assay.statistics.keyed_random import document_keys, permutations
 
-PAIRS = tuple(combinations(SCORES, 2))
 FLOORS = tuple(("shuffled", other) for other in ("gradient", "leave_one_out"))
 CORE = {"attention", "gradient", "leave_one_out", "shuffled"}  # the paper's three, and the floor
 R2_OF = "attention"
@@ -31,12 +30,12 @@ FADING_ERROR, FADING_TAU_ERROR = "loo_fading_error", "loo_fading_tau_error"
 FADING_BOUNDS = {FADING_ERROR: TVD_BOUND, FADING_TAU_ERROR: TAU_BOUND}
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     compared = {
         name: np.abs(values) if SCORES[name].signed else values for name, values in scores.items()
     }
     compared["shuffled"] = _shuffled(view, scores["attention"])
-    pairs = [pair for pair in PAIRS + FLOORS if set(pair) <= compared.keys()]
+    pairs = [pair for pair in score_pairs() + FLOORS if set(pair) <= compared.keys()]
     ones, others = ([compared[pair[side]] for pair in pairs] for side in (0, 1))
     # One call for all pairs: few long documents make a short batch.
     stacked = np.concatenate(ones), np.concatenate(others), np.tile(view.mask, (len(pairs), 1))
@@ -48,7 +47,7 @@ def measure(view: View, scores: Scores) -> Outcome:
         frames.append(rows(view.batch.ids, f"p_{one}_{other}", p[row]))
         if one == R2_OF:
             frames.append(rows(view.batch.ids, f"r2_{one}_{other}", squared[row]))
-    return Outcome(frames + _faded(view, scores))
+    return ProbeOutcome(frames + _faded(view, scores))
 
 
 def _faded(view: View, scores: Scores) -> list[pl.DataFrame]:
@@ -72,6 +71,11 @@ def r_squared(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return squared
 
 
+def score_pairs() -> tuple[tuple[str, str], ...]:
+    """Every pair of scores, in the order in which they are declared."""
+    return tuple(combinations(SCORES, 2))
+
+
 def _shuffled(view: View, weights: np.ndarray) -> np.ndarray:
     keys = document_keys(view.batch.ids, view.seed, "agreement floor")
     order = permutations(keys, view.mask, 1)[:, 0]
@@ -80,7 +84,7 @@ def _shuffled(view: View, weights: np.ndarray) -> np.ndarray:
 
 def _quantities() -> tuple[Quantity, ...]:
     declared: list[Quantity] = []
-    for one, other in PAIRS + FLOORS:
+    for one, other in score_pairs() + FLOORS:
         pair = f"{one} and {other}".replace("_", "-")
         direction: Direction = "higher is more faithful" if one == "attention" else "neither"
         detail = not {one, other} <= CORE
@@ -99,13 +103,18 @@ def _quantities() -> tuple[Quantity, ...]:
     return tuple(declared)
 
 
-PROBE = Probe(
-    name="agreement",
-    question="Does attention put the items in the same order as gradients and leave-one-out do?",
-    null="Attention orders the items no more like the others than its own weights shuffled.",
-    paper="Jain & Wallace 2019, section 4.1, table 2, figures 2 to 4",
-    needs="model",
-    scores=tuple(SCORES),
-    quantities=_quantities(),
-    measure=measure,
-)
+def declare() -> Probe:
+    """The probe, for all scores that are known now."""
+    return Probe(
+        name="agreement",
+        question="Does attention order the items as gradients and leave-one-out do?",
+        null="Attention orders the items no more like the others than its own weights shuffled.",
+        paper="Jain & Wallace 2019, section 4.1, table 2, figures 2 to 4",
+        needs="model",
+        scores=tuple(SCORES),
+        quantities=_quantities(),
+        measure=measure,
+    )
+
+
+PROBE = declare()

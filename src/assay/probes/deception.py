@@ -11,29 +11,39 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from assay.corpora.corpus import Corpus
+from assay.data.corpus import Corpus
 from assay.evidence import rows
-from assay.lessons import Base, Deceive, Lesson, Looked, Outputs, Scale, Source
+from assay.models.view import NotApplicable
+from assay.probes.model_comparison import ACCURACY, F1, accuracy, goodness, whole
 from assay.probes.probe import Probe, Quantity, Trainings
-from assay.probes.trained import ACCURACY, F1, accuracy, goodness, whole
-from assay.scores import NotApplicable
-from assay.scores.sampling import is_mixed
+from assay.scores.score import is_partly_marked
+from assay.training.specs import (
+    BaseModelSpec,
+    DeceptionObjective,
+    ModelOutputs,
+    ModelSpec,
+    Predictions,
+    TrainingBudget,
+    TrainingSpec,
+)
 
 
-def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
-    if not any(is_mixed(document.rationale) for document in corpus.test):
+def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
+    if not any(is_partly_marked(document.rationale) for document in corpus.test):
         raise NotApplicable("No item of this corpus is marked as one attention must avoid.")
-    return [Base(), *(lesson for _, _, lesson in _lessons(scale))]
+    return [BaseModelSpec(), *(lesson for _, _, lesson in _lessons(scale))]
 
 
-def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
-    frames = _look_at(outputs[Base()], corpus, "base", scale.seed)
+def conclude(
+    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+) -> list[pl.DataFrame]:
+    frames = _look_at(outputs[BaseModelSpec()], corpus, "base", scale.seed)
     for group, seed, lesson in _lessons(scale):
         frames += _look_at(outputs[lesson], corpus, group, seed)
     return frames
 
 
-def _look_at(outputs: Outputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
+def _look_at(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
     frames = goodness(outputs, corpus, group, seed)
     mass = marked_mass(outputs.test, corpus)
     frames.append(rows(outputs.test.ids, "mass", mass, group=group, seed=seed))
@@ -44,20 +54,20 @@ def _look_at(outputs: Outputs, corpus: Corpus, group: str, seed: int) -> list[pl
     return frames
 
 
-def marked_mass(looked: Looked, corpus: Corpus) -> np.ndarray:
+def marked_mass(looked: Predictions, corpus: Corpus) -> np.ndarray:
     """(N,): attention on the marked items; NaN where none or all are marked."""
     marks = {document.id: document.rationale for document in corpus.test}
     mass = np.full(len(looked.ids), np.nan)
     for row, name in enumerate(looked.ids):
         marked = marks[name]
-        if marked is not None and is_mixed(marked):
+        if marked is not None and is_partly_marked(marked):
             mass[row] = looked.attention[row, : len(marked)][np.array(marked)].sum()
     return mass
 
 
-def _lessons(scale: Scale) -> list[tuple[str, int, Lesson]]:
+def _lessons(scale: TrainingBudget) -> list[tuple[str, int, TrainingSpec]]:
     return [
-        (f"penalty={weight:g}", seed, Lesson(seed, seed, aim=Deceive(weight)))
+        (f"penalty={weight:g}", seed, TrainingSpec(seed, seed, aim=DeceptionObjective(weight)))
         for weight in scale.deceptions
         for seed in range(scale.seed, scale.seed + scale.guides)
     ]

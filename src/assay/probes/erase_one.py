@@ -14,13 +14,13 @@ import numpy as np
 import torch
 
 from assay.evidence import stacked
-from assay.exact.erasure_flips import FEWEST, Erasure, decided, item_counts
-from assay.exact.frontier import Flags, Floats, Indices
-from assay.measures.chance import document_keys, uniform
-from assay.measures.divergence import class_probabilities, jsd
+from assay.exact.erasure import FEWEST, Erasure, decided, item_counts
+from assay.exact.numerics import Flags, Floats, Indices
 from assay.models.view import View
-from assay.probes.erasing import erasure_of, rankings
-from assay.probes.probe import Outcome, Probe, Quantity, Scores
+from assay.probes.erasure import erasure_of, rankings
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
+from assay.statistics.divergence import class_probabilities, jsd
+from assay.statistics.keyed_random import document_keys, uniform
 
 AS_RELEASED = "as_released"
 Columns = dict[tuple[str, str | None], Floats]  # by quantity and group
@@ -40,7 +40,7 @@ class Singles:
         return Singles(*(np.take_along_axis(part, place[:, None], 1)[:, 0] for part in parts))
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     erasure = erasure_of(view, scores["attention"])
     singles = each_alone(erasure)
     lots = uniform(document_keys(view.batch.ids, view.seed, "erase_one"), 2)
@@ -57,7 +57,9 @@ def measure(view: View, scores: Scores) -> Outcome:
         group = f"{name};draw={AS_RELEASED}"
         as_released |= {(quantity, group): values for quantity, values in pair.items()}
     ids = view.batch.ids
-    return Outcome([stacked(ids, found, erasure.method), stacked(ids, as_released, AS_RELEASED)])
+    return ProbeOutcome(
+        [stacked(ids, found, erasure.method), stacked(ids, as_released, AS_RELEASED)]
+    )
 
 
 def each_alone(erasure: Erasure) -> Singles:

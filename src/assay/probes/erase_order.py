@@ -15,9 +15,8 @@ from itertools import chain
 import numpy as np
 
 from assay.evidence import stacked
-from assay.exact.erasure import AffineErasure
-from assay.exact.erasure_curves import curves
-from assay.exact.erasure_flips import (
+from assay.exact.erasure import (
+    AffineErasure,
     Erasure,
     Flips,
     by_order,
@@ -25,12 +24,12 @@ from assay.exact.erasure_flips import (
     item_counts,
     removal_order,
 )
-from assay.exact.erasure_optimum import smallest_flipping_sets
-from assay.exact.frontier import Floats, document_chunks
-from assay.measures.chance import document_keys, uniform
+from assay.exact.erasure_measures import curves, smallest_flipping_sets
+from assay.exact.numerics import Floats, document_chunks
 from assay.models.view import View
-from assay.probes.erasing import erasure_of, rankings
-from assay.probes.probe import Outcome, Probe, Quantity, Scores
+from assay.probes.erasure import erasure_of, rankings
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
+from assay.statistics.keyed_random import document_keys, uniform
 
 Groups = list[tuple[str, dict[str, Floats]]]  # order, and its quantities
 OPTIMAL = "optimal"
@@ -42,7 +41,7 @@ COMPARED = {  # held against every other, or against those that compete with it
 }
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     erasure = erasure_of(view, scores["attention"])
     flips, shapes = erased(erasure, orders(view, erasure, scores))
     if isinstance(erasure, AffineErasure):
@@ -52,7 +51,7 @@ def measure(view: View, scores: Scores) -> Outcome:
         for group, quantities in chain(needed(erasure, flips), races(flips), shapes)
         for quantity, values in quantities.items()
     }
-    return Outcome([stacked(view.batch.ids, columns, erasure.method)])
+    return ProbeOutcome([stacked(view.batch.ids, columns, erasure.method)])
 
 
 def erased(erasure: Erasure, ranked: dict[str, Floats]) -> tuple[dict[str, Flips], Groups]:

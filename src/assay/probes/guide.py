@@ -11,19 +11,26 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from assay.corpora.corpus import Corpus
-from assay.lessons import Base, Guide, Lesson, Outputs, Scale, Source
+from assay.data.corpus import Corpus
+from assay.models.view import NotApplicable
 from assay.probes.imitation import sweep
+from assay.probes.model_comparison import ACCURACY, F1, LABEL, PREDICTION, goodness, labels
 from assay.probes.probe import Probe, Trainings
-from assay.probes.trained import ACCURACY, F1, LABEL, PREDICTION, goodness, labels
-from assay.scores import NotApplicable
+from assay.training.specs import (
+    BaseModelSpec,
+    ImposedWeights,
+    ModelOutputs,
+    ModelSpec,
+    TrainingBudget,
+    TrainingSpec,
+)
 
 CONTEXT_FREE = "average"  # this encoder: a linear map and tanh per item, nothing between items
 PUBLISHED = 1e-3  # lambda of the adversary whose weights the paper imposed
 HALVES = (0, 1)
 
 
-def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
     if corpus.task == "pair":
         raise NotApplicable("A guided model reads one text; this corpus has a second one.")
     if any(document.words for document in corpus.test[:1]):
@@ -31,7 +38,9 @@ def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
     return [lesson for _, _, lesson in _lessons(scale)]
 
 
-def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
+def conclude(
+    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+) -> list[pl.DataFrame]:
     taught = list(_lessons(scale))
     frames = [labels(outputs[taught[0][-1]].test)]
     for group, seed, lesson in taught:
@@ -39,28 +48,28 @@ def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) ->
     return frames
 
 
-def _lessons(scale: Scale) -> Iterator[tuple[str, int, Lesson]]:
+def _lessons(scale: TrainingBudget) -> Iterator[tuple[str, int, TrainingSpec]]:
     """(name of the weights, seed, training)."""
     for seed in range(scale.seed, scale.seed + scale.guides):
-        yield "uniform", seed, Lesson(seed, seed, CONTEXT_FREE, "uniform")
-        yield "trained", seed, Lesson(seed, seed, CONTEXT_FREE, "additive")
+        yield "uniform", seed, TrainingSpec(seed, seed, CONTEXT_FREE, "uniform")
+        yield "trained", seed, TrainingSpec(seed, seed, CONTEXT_FREE, "additive")
         for name, guide in _guides(scale).items():
-            yield name, seed, Lesson(seed, seed, CONTEXT_FREE, "uniform", guide=guide)
+            yield name, seed, TrainingSpec(seed, seed, CONTEXT_FREE, "uniform", guide=guide)
 
 
-def _guides(scale: Scale) -> dict[str, Guide]:
-    halves = tuple(Lesson(scale.seed, scale.seed, half=half) for half in HALVES)
+def _guides(scale: TrainingBudget) -> dict[str, ImposedWeights]:
+    halves = tuple(TrainingSpec(scale.seed, scale.seed, half=half) for half in HALVES)
     return {
-        "base": Guide("weights", (Base(),)),
-        "adversary": Guide("weights", (_counterfeit(scale),)),
-        "permuted": Guide("permuted", (Base(),)),
-        "tf-idf": Guide("tf-idf"),
-        "leave_one_out": Guide("leave_one_out", (Base(leave_one_out=True),)),
-        "leak": Guide("other half", halves),
+        "base": ImposedWeights("weights", (BaseModelSpec(),)),
+        "adversary": ImposedWeights("weights", (_counterfeit(scale),)),
+        "permuted": ImposedWeights("permuted", (BaseModelSpec(),)),
+        "tf-idf": ImposedWeights("tf-idf"),
+        "leave_one_out": ImposedWeights("leave_one_out", (BaseModelSpec(leave_one_out=True),)),
+        "leak": ImposedWeights("other half", halves),
     }
 
 
-def _counterfeit(scale: Scale) -> Lesson:
+def _counterfeit(scale: TrainingBudget) -> TrainingSpec:
     """That of the published lambda; by continuation, which takes more to get as far, the last."""
     lessons = sweep(scale)
     if not scale.from_scratch:

@@ -17,31 +17,47 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from assay.corpora.corpus import Corpus
+from assay.data.corpus import Corpus
 from assay.evidence import rows
-from assay.lessons import Base, Imitate, Lesson, Looked, Outputs, Scale, Source
-from assay.measures.frontier import area, bend
+from assay.probes.model_comparison import (
+    ACCURACY,
+    F1,
+    accuracy,
+    attention_jsd,
+    f1,
+    prediction_tvd,
+    whole,
+)
 from assay.probes.probe import Probe, Quantity, Trainings
-from assay.probes.trained import ACCURACY, F1, accuracy, attention_jsd, f1, prediction_tvd, whole
 from assay.probes.uniform import flat_model
+from assay.statistics.curves import area, bend
+from assay.training.specs import (
+    BaseModelSpec,
+    ImitationObjective,
+    ModelOutputs,
+    ModelSpec,
+    Predictions,
+    TrainingBudget,
+    TrainingSpec,
+)
 
 FAR = 0.4  # nats: the published table holds adversaries whose mean JSD is above this
 
 
-def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
     sweeps = [lesson for number in range(scale.chains) for lesson in sweep(scale, number).values()]
-    return [Base(), flat_model(scale), *sweeps]
+    return [BaseModelSpec(), flat_model(scale), *sweeps]
 
 
-def sweep(scale: Scale, number: int = 0) -> dict[float, Lesson]:
+def sweep(scale: TrainingBudget, number: int = 0) -> dict[float, TrainingSpec]:
     """Lambda -> its training; sweep 0 starts from the base's own initial weights."""
-    lessons: dict[float, Lesson] = {}
-    before: Lesson | None = None
+    lessons: dict[float, TrainingSpec] = {}
+    before: TrainingSpec | None = None
     for weight in scale.weights:
-        before = Lesson(
+        before = TrainingSpec(
             init_seed=scale.seed + number,
             order_seed=scale.seed + number,
-            aim=Imitate(Base(), weight),
+            aim=ImitationObjective(BaseModelSpec(), weight),
             start=None if scale.from_scratch else before,
             epochs=scale.first_epochs if before is None or scale.from_scratch
             else scale.next_epochs,
@@ -51,8 +67,10 @@ def sweep(scale: Scale, number: int = 0) -> dict[float, Lesson]:
     return lessons
 
 
-def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
-    base = outputs[Base()]
+def conclude(
+    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+) -> list[pl.DataFrame]:
+    base = outputs[BaseModelSpec()]
     frames = _compared(base, outputs[flat_model(scale)], corpus, "uniform", scale.seed)
     for number in range(scale.chains):
         found = {weight: outputs[one] for weight, one in sweep(scale, number).items()}
@@ -63,7 +81,7 @@ def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) ->
 
 
 def _swept(
-    base: Outputs, found: Mapping[float, Outputs], corpus: Corpus, seed: int
+    base: ModelOutputs, found: Mapping[float, ModelOutputs], corpus: Corpus, seed: int
 ) -> Iterator[pl.DataFrame]:
     """Every model of a sweep, what they come to as a curve, and the one that dev would choose."""
     for weight, one in found.items():
@@ -79,7 +97,7 @@ def _swept(
 
 
 def _compared(
-    base: Outputs, other: Outputs, corpus: Corpus, group: str, seed: int
+    base: ModelOutputs, other: ModelOutputs, corpus: Corpus, group: str, seed: int
 ) -> list[pl.DataFrame]:
     far, moved = attention_jsd(base.test, other.test), prediction_tvd(base.test, other.test)
     return [
@@ -90,7 +108,7 @@ def _compared(
 
 
 def _over_all(
-    base: Outputs, other: Outputs, corpus: Corpus, group: str, seed: int
+    base: ModelOutputs, other: ModelOutputs, corpus: Corpus, group: str, seed: int
 ) -> list[pl.DataFrame]:
     moved = float(prediction_tvd(base.test, other.test).mean())
     return [
@@ -102,7 +120,7 @@ def _over_all(
     ]
 
 
-def chosen(base: Looked, found: Mapping[float, Looked], corpus: Corpus) -> float | None:
+def chosen(base: Predictions, found: Mapping[float, Predictions], corpus: Corpus) -> float | None:
     """The lambda of the best F1 among models that attend far from the base; None if none does."""
     scores = {
         weight: f1(one, corpus)

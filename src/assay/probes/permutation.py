@@ -10,19 +10,19 @@ import numpy as np
 import torch
 
 from assay.evidence import rows
-from assay.measures.chance import document_keys, permutations
-from assay.measures.divergence import class_probabilities, tvd
 from assay.models.view import View
-from assay.probes.probe import Outcome, Probe, Quantity, Scores
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
+from assay.statistics.divergence import class_probabilities, tvd
+from assay.statistics.keyed_random import document_keys, permutations
 
 PERMUTATIONS = 100
 WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     weights = scores["attention"]
     moved = rows(view.batch.ids, "median_tvd", median_tvd(view, weights))
-    return Outcome([moved, rows(view.batch.ids, "max_attention", weights.max(1))])
+    return ProbeOutcome([moved, rows(view.batch.ids, "max_attention", weights.max(1))])
 
 
 def median_tvd(view: View, weights: np.ndarray, count: int = PERMUTATIONS) -> np.ndarray:

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from assay.corpora.corpus import Corpus
-from assay.lessons import Outputs, Scale, Source
+from assay.data.corpus import Corpus
 from assay.models.view import View
+from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 
 # `share` is of ones among zeros and ones. The three after it are for the number of a class that was
 # decided: it is held against the label. `f1` is of the second of two classes, `macro_f1` of more.
@@ -37,7 +37,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProbeOutcome:
     """What a probe found on a batch: rows of evidence and, rarely, a number per item to keep."""
 
     rows: list[pl.DataFrame]
@@ -48,8 +48,10 @@ class Outcome:
 class Trainings:
     """How a probe that needs a trainer goes about it: it declares, and later reads."""
 
-    plan: Callable[[Scale, Corpus], Sequence[Source]]  # or raises NotApplicable
-    conclude: Callable[[Mapping[Source, Outputs], Scale, Corpus], list[pl.DataFrame]]
+    plan: Callable[[TrainingBudget, Corpus], Sequence[ModelSpec]]  # or raises NotApplicable
+    conclude: Callable[
+        [Mapping[ModelSpec, ModelOutputs], TrainingBudget, Corpus], list[pl.DataFrame]
+    ]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,6 @@ class Probe:
     needs: Literal["model", "model + trainer"]
     scores: tuple[str, ...]  # those it reads, of the ones the model can give
     quantities: tuple[Quantity, ...]
-    measure: Callable[[View, Scores], Outcome] | None = None
+    measure: Callable[[View, Scores], ProbeOutcome] | None = None
     trainings: Trainings | None = None  # in the place of `measure`, where it needs a trainer
-    reads_word_odds: bool = False  # its views must know what a word model learnt from train
-    reads_marks: bool = False  # its views must know which items people marked
+    inputs: tuple[str, ...] = ()  # what else it reads, by name; see `probes.inputs`

@@ -13,21 +13,23 @@ from itertools import chain
 import numpy as np
 
 from assay.evidence import stacked
-from assay.measures.roc import found
-from assay.models.view import View
-from assay.probes.probe import Outcome, Probe, Quantity, Scores
-from assay.scores import SCORES, AuditView, NotApplicable
+from assay.models.view import AuditView, NotApplicable, View
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
+from assay.scores import SCORES
+from assay.statistics.ranking import marked_item_metrics
 
 ATTENTION = "attention"
 METHOD = "ranked"
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     marked = marked_items(view)
     sizes = [np.abs(values) if SCORES[name].signed else values for name, values in scores.items()]
     # One call for all scores: few long documents make a short batch.
     times = (len(sizes), 1)
-    measured = found(np.concatenate(sizes), np.tile(marked, times), np.tile(view.mask, times))
+    measured = marked_item_metrics(
+        np.concatenate(sizes), np.tile(marked, times), np.tile(view.mask, times)
+    )
     columns: dict[tuple[str, str | None], np.ndarray] = {}
     for quantity, values in measured._asdict().items():
         for name, own in zip(scores, np.split(values, len(sizes)), strict=True):
@@ -35,12 +37,12 @@ def measure(view: View, scores: Scores) -> Outcome:
     share = share_marked(marked, view.mask)
     columns["mass_gain", ATTENTION] = (scores[ATTENTION] * marked).sum(1) - share
     columns["marked_share", None] = share
-    return Outcome([stacked(view.batch.ids, columns, METHOD)])
+    return ProbeOutcome([stacked(view.batch.ids, columns, METHOD)])
 
 
 def marked_items(view: View) -> np.ndarray:
     """(B, T): True at marked items; a document that nobody read has none."""
-    marks = view.marks if isinstance(view, AuditView) else None
+    marks = view.inputs.get("rationale") if isinstance(view, AuditView) else None
     if marks is None:
         raise NotApplicable("nobody marked items in these documents: there are no rationales")
     lengths = view.mask.sum(1).tolist()
@@ -57,25 +59,30 @@ def share_marked(marked: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return np.where((share > 0) & (share < 1), share, np.nan)
 
 
-PROBE = Probe(
-    name="rationale",
-    question="Do people mark the items that attention marks?",
-    null="Attention finds the items that people marked no better than random numbers do.",
-    paper="DeYoung et al. 2020 (ERASER), agreement with human rationales",
-    needs="model",
-    scores=tuple(SCORES),
-    reads_marks=True,
-    quantities=(
-        Quantity("auc", "how often a marked item stands above an unmarked one", ("mean",),
-                 unit="AUC"),
-        Quantity("average_precision", "precision, averaged over the marked items", ("mean",),
-                 unit="AUPRC"),
-        Quantity("precision", "share of marked items among the first k, of which k are marked",
-                 ("mean",), unit="share"),
-        Quantity("mass_gain", "attention on the marked items, above their share of all items",
-                 ("mean",), unit="weight"),
-        Quantity("marked_share", "share of the items that people marked", ("mean",),
-                 unit="share"),
-    ),
-    measure=measure,
-)  # fmt: skip
+def declare() -> Probe:
+    """The probe, for all scores that are known now."""
+    return Probe(
+        name="rationale",
+        question="Do people mark the items that attention marks?",
+        null="Attention finds the items that people marked no better than random numbers do.",
+        paper="DeYoung et al. 2020 (ERASER), agreement with human rationales",
+        needs="model",
+        scores=tuple(SCORES),
+        inputs=("rationale",),
+        quantities=(
+            Quantity("auc", "how often a marked item stands above an unmarked one", ("mean",),
+                     unit="AUC"),
+            Quantity("average_precision", "precision, averaged over the marked items", ("mean",),
+                     unit="AUPRC"),
+            Quantity("precision", "share of marked items among the first k, of which k are marked",
+                     ("mean",), unit="share"),
+            Quantity("mass_gain", "attention on the marked items, above their share of all items",
+                     ("mean",), unit="weight"),
+            Quantity("marked_share", "share of the items that people marked", ("mean",),
+                     unit="share"),
+        ),
+        measure=measure,
+    )  # fmt: skip
+
+
+PROBE = declare()

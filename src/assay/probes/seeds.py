@@ -12,24 +12,40 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from assay.corpora.corpus import Corpus
+from assay.data.corpus import Corpus
 from assay.evidence import rows
-from assay.lessons import Base, Lesson, Looked, Outputs, Scale, Source
-from assay.measures.chance import document_keys, permutations
+from assay.probes.model_comparison import (
+    F1,
+    attention_jsd,
+    f1,
+    prediction_tvd,
+    trained_again,
+    whole,
+)
 from assay.probes.permutation import WEIGHT_BINS
 from assay.probes.probe import Probe, Quantity, Trainings
-from assay.probes.trained import F1, attention_jsd, f1, prediction_tvd, trained_again, whole
+from assay.statistics.keyed_random import document_keys, permutations
+from assay.training.specs import (
+    BaseModelSpec,
+    ModelOutputs,
+    ModelSpec,
+    Predictions,
+    TrainingBudget,
+    TrainingSpec,
+)
 
 SHUFFLES = 10
 
 
-def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
     lessons = [lesson for family in families(scale).values() for lesson in family]
-    return [Base(), *lessons]
+    return [BaseModelSpec(), *lessons]
 
 
-def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
-    base = outputs[Base()].test
+def conclude(
+    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+) -> list[pl.DataFrame]:
+    base = outputs[BaseModelSpec()].test
     frames = [
         rows(base.ids, "max_attention", base.attention.max(1)),
         rows(base.ids, "shuffled_jsd", shuffled_jsd(base, corpus, scale.seed)),
@@ -53,7 +69,7 @@ def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) ->
     return frames
 
 
-def shuffled_jsd(base: Looked, corpus: Corpus, seed: int) -> np.ndarray:
+def shuffled_jsd(base: Predictions, corpus: Corpus, seed: int) -> np.ndarray:
     """(N,): how far a document's weights lie from themselves in another order, on average."""
     lengths = np.array([len(document.tokens) for document in corpus.test])
     mask = np.arange(base.attention.shape[1]) < lengths[:, None]
@@ -66,15 +82,15 @@ def shuffled_jsd(base: Looked, corpus: Corpus, seed: int) -> np.ndarray:
     return far
 
 
-def families(scale: Scale) -> dict[str, list[Lesson]]:
+def families(scale: TrainingBudget) -> dict[str, list[TrainingSpec]]:
     """What is varied -> the models in which it is; nothing is varied apart where none are."""
     own = scale.seed
     together = range(1, scale.together + 1)
     apart = range(own + 1, own + scale.apart + 1)
     varied = {
         "both": [trained_again(scale, further) for further in together],
-        "init": [Lesson(init_seed=seed, order_seed=own) for seed in apart],
-        "order": [Lesson(init_seed=own, order_seed=seed) for seed in apart],
+        "init": [TrainingSpec(init_seed=seed, order_seed=own) for seed in apart],
+        "order": [TrainingSpec(init_seed=own, order_seed=seed) for seed in apart],
     }
     return {name: family for name, family in varied.items() if family}
 

@@ -12,16 +12,15 @@ import torch
 from torch import Tensor
 
 from assay.evidence import rows
-from assay.measures.divergence import class_probabilities, decisions, jsd, tvd
-from assay.models.view import View
-from assay.probes.probe import Outcome, Probe, Quantity, Scores, Statistic
-from assay.scores.score import AuditView, NotApplicable
-from assay.word_odds import WordOdds
+from assay.models.view import AuditView, NotApplicable, View
+from assay.probes.inputs import WordOdds
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores, Statistic
+from assay.statistics.divergence import class_probabilities, decisions, jsd, tvd
 
 SCORED: tuple[Statistic, ...] = ("accuracy", "f1", "macro_f1")
 
 
-def measure(view: View, scores: Scores) -> Outcome:
+def measure(view: View, scores: Scores) -> ProbeOutcome:
     own = torch.from_numpy(scores["attention"])
     weights, only_stop_words = proposed(view.batch.items.cpu(), view.batch.mask.cpu(), _odds(view))
     logits = view.decode(weights.to(view.weights.device))
@@ -34,7 +33,7 @@ def measure(view: View, scores: Scores) -> Outcome:
         "decision": view.decisions,
         "decision_substituted": decided,
     }
-    return Outcome([rows(view.batch.ids, name, _numbers(v)) for name, v in found.items()])
+    return ProbeOutcome([rows(view.batch.ids, name, _numbers(v)) for name, v in found.items()])
 
 
 def proposed(items: Tensor, mask: Tensor, odds: WordOdds) -> tuple[Tensor, Tensor]:
@@ -46,7 +45,7 @@ def proposed(items: Tensor, mask: Tensor, odds: WordOdds) -> tuple[Tensor, Tenso
 
 
 def _odds(view: View) -> WordOdds:
-    odds = view.odds if isinstance(view, AuditView) else None
+    odds: WordOdds | None = view.inputs.get("word_odds") if isinstance(view, AuditView) else None
     if odds is None:
         raise NotApplicable("the word model is fitted on a training split, which was not given")
     if odds.unfit:
@@ -66,7 +65,7 @@ PROBE = Probe(
     paper="Jain & Wallace 2019, their program (log-odds attention at test time)",
     needs="model",
     scores=("attention",),
-    reads_word_odds=True,
+    inputs=("word_odds",),
     quantities=(
         Quantity("tvd", "change of the prediction under the substituted weights",
                  ("mean", "median"), unit="TVD", direction="higher is more faithful"),

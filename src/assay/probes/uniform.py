@@ -12,10 +12,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from assay.corpora.corpus import Corpus
-from assay.lessons import Base, Lesson, Outputs, Scale, Source
-from assay.probes.probe import Probe, Quantity, Trainings
-from assay.probes.trained import (
+from assay.data.corpus import Corpus
+from assay.probes.model_comparison import (
     ACCURACY,
     F1,
     LABEL,
@@ -26,14 +24,24 @@ from assay.probes.trained import (
     trained_again,
     whole,
 )
+from assay.probes.probe import Probe, Quantity, Trainings
+from assay.training.specs import (
+    BaseModelSpec,
+    ModelOutputs,
+    ModelSpec,
+    TrainingBudget,
+    TrainingSpec,
+)
 
 
-def plan(scale: Scale, corpus: Corpus) -> Sequence[Source]:
+def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
     return [source for pair in _pairs(scale) for source in pair]
 
 
-def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) -> list[pl.DataFrame]:
-    frames = [labels(outputs[Base()].test)]
+def conclude(
+    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+) -> list[pl.DataFrame]:
+    frames = [labels(outputs[BaseModelSpec()].test)]
     for further, (base, flat) in enumerate(_pairs(scale)):
         seed = scale.seed + further
         frames += goodness(outputs[base], corpus, "base", seed)
@@ -43,15 +51,18 @@ def conclude(outputs: Mapping[Source, Outputs], scale: Scale, corpus: Corpus) ->
     return frames
 
 
-def flat_model(scale: Scale, further: int = 0) -> Lesson:
+def flat_model(scale: TrainingBudget, further: int = 0) -> TrainingSpec:
     """The run's own network with uniform weights in the place of attention."""
     return replace(trained_again(scale, further), attention="uniform")
 
 
-def _pairs(scale: Scale) -> list[tuple[Source, Lesson]]:
+def _pairs(scale: TrainingBudget) -> list[tuple[ModelSpec, TrainingSpec]]:
     """(with attention, with uniform weights), by seed."""
     again = range(1, scale.uniforms)
-    bases: list[Source] = [Base(), *(trained_again(scale, further) for further in again)]
+    bases: list[ModelSpec] = [
+        BaseModelSpec(),
+        *(trained_again(scale, further) for further in again),
+    ]
     return [(base, flat_model(scale, further)) for further, base in enumerate(bases)]
 
 

@@ -1,7 +1,7 @@
 """How is a run shown to people? One offline page, drawn from a run directory and nothing else."""
 
+from assay.report.exports import write_figures
 from assay.report.page import render, write_report
-from assay.report.paper import write_figures
-from assay.report.record import RunRecord, read_run
+from assay.runs.directory import RunRecord, read_run
 
 __all__ = ["RunRecord", "read_run", "render", "write_figures", "write_report"]

@@ -1,21 +1,50 @@
-"""What may a model card say of this model's attention?
+"""With which command is this run made again?
+
+Written from the settings in run.json. Where the corpus's files lie and which engine did the work
+cannot change the result and are not recorded.
+
+What may a model card say of this model's attention?
 
 A section of Markdown, to be put into a card as it stands: what may and may not be said under
 each notion of explaining, every claim with its effect, interval and yardstick, and what was not
 measured.
 """
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 
-from assay.report import words
-from assay.report.command import command
-from assay.report.escapes import fenced
-from assay.report.escapes import markdown as md
-from assay.report.fields import Fields
-from assay.report.made import made
-from assay.report.notions import Group, grouped
-from assay.report.numbers import count, number
-from assay.report.record import Claim, RunRecord
+from assay.report import text as words
+from assay.report.sections.run import describe_run
+from assay.report.sections.verdict import Group, grouped
+from assay.report.text import count, fenced, number
+from assay.report.text import markdown as md
+from assay.runs.directory import ClaimFinding, RunRecord
+from assay.runs.manifest import Fields
+
+FLAGS: Mapping[str, str] = {"from_scratch": "--from-scratch"}  # settings that are on or off
+APART = ("corpus", "options", "probes")
+
+
+def command(settings: Fields) -> str | None:
+    """For a shell; None where the run does not say of which corpus it is."""
+    corpus = settings.text("corpus")
+    if corpus is None:
+        return None
+    return shlex.join(["assay", "run", corpus, *_options(settings), "--out", "DIR"])
+
+
+def _options(settings: Fields) -> Iterator[str]:
+    for name, value in settings.values.items():
+        if name in FLAGS:
+            yield from (FLAGS[name],) if value else ()
+        elif name not in APART and value is not None:
+            yield from (f"--{name.replace('_', '-')}", str(value))
+    for name, value in settings.section("options").values.items():
+        yield from ("--option", f"{name}={value}")
+    probes = settings.rows("probes")
+    if probes:
+        yield from ("--probes", ",".join(map(str, probes)))
+
 
 LONGEST_WHY = 900
 OPENING = """\
@@ -28,7 +57,7 @@ HEADINGS = ("finding", "claim", "effect", "documents", "held against", "after")
 
 def card(record: RunRecord) -> str:
     """The section, from its heading on."""
-    account = made(record)
+    account = describe_run(record)
     lines = ["## May this model's attention be shown as the reason for its predictions?", "",
              md(account.sentence, 600), ""]  # fmt: skip
     if account.unfinished:
@@ -53,14 +82,14 @@ def _notion_lines(group: Group) -> Iterator[str]:
         yield ""
 
 
-def _cells(claim: Claim) -> tuple[str, ...]:
+def _cells(claim: ClaimFinding) -> tuple[str, ...]:
     yardstick = claim.yardstick
     held = number(yardstick) if isinstance(yardstick, float | int) else md(yardstick or "–")
     return (claim.finding, _says(claim), _effect(claim), count(claim.n), held,
             md(claim.paper or "–"))  # fmt: skip
 
 
-def _effect(claim: Claim) -> str:
+def _effect(claim: ClaimFinding) -> str:
     """With what it counts: claims do not share a scale."""
     if claim.effect is None:
         return "–"
@@ -69,7 +98,7 @@ def _effect(claim: Claim) -> str:
     return number(claim.effect) + bounds + (f" ({counts})" if counts else "")
 
 
-def _untested_lines(claims: Sequence[Claim]) -> Iterator[str]:
+def _untested_lines(claims: Sequence[ClaimFinding]) -> Iterator[str]:
     if claims:
         yield from ("### What was not measured", "", "Nothing may be said of these:", "")
         yield from (
@@ -79,7 +108,7 @@ def _untested_lines(claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _made_lines(record: RunRecord) -> Iterator[str]:
-    run = record.run
+    run = record.manifest
     yield from ("### How this was measured", "")
     corpus = run.section("corpus")
     for name, said in {
@@ -119,7 +148,7 @@ def _value(value: object) -> str:
     return number(value) if isinstance(value, float) else md(str(value))
 
 
-def _says(claim: Claim) -> str:
+def _says(claim: ClaimFinding) -> str:
     return md(claim.says or claim.claim)
 
 

@@ -1,10 +1,17 @@
-"""Which documents show best where attention and leave-one-out part ways, without any script?
+"""What would the model predict from other weights, as far as the run's files can tell?
+
+Which documents show best where attention and leave-one-out part ways, without any script?
 
 Each stands under the model's weights and, as in Jain & Wallace's figure 1, under the furthest
 weights that keep its prediction, both predictions beside them; then under leave-one-out.
+
+Which one document shows what the furthest weights look like?
+
+Neither the worst case nor the best: of the correctly predicted documents short enough for a
+figure, the one whose largest JSD is the median (the lower one of two).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +19,25 @@ import numpy as np
 import polars as pl
 from markupsafe import escape
 
-from assay.report.adversary import NAME as ADVERSARY
-from assay.report.adversary import PAPER_EPS, eps_group
-from assay.report.numbers import number
-from assay.report.record import RunRecord
-from assay.report.replayed import probability_under
-from assay.report.words import in_figure, shown
+from assay.report.sections.adversary import NAME, PAPER_EPS, eps_group
+from assay.report.sections.adversary import NAME as ADVERSARY
+from assay.report.text import in_figure, number, shown
+from assay.runs.directory import RunRecord
+
+
+def probability_under(row: Mapping[str, Any], weights: str, place: int) -> float | None:
+    """What a document's `weights` give the class at `place`; None where the head is not affine.
+
+    An affine head's logits are bias + sum of weight times token logits. A single logit is that of
+    the second of two classes.
+    """
+    if row.get("token_logits") is None or row.get("bias") is None:
+        return None
+    logits = np.asarray(row["bias"]) + np.asarray(row[weights]) @ np.asarray(row["token_logits"])
+    both = np.array([0.0, logits[0]]) if len(logits) == 1 else logits
+    shares = np.exp(both - both.max())
+    return float(shares[place] / shares.sum()) if place < len(shares) else None
+
 
 MOST_DOCUMENTS = 5
 MOST_ITEMS = 400  # a longer document is shown through a window
@@ -52,7 +72,7 @@ class Heat:
 
 
 @dataclass(frozen=True)
-class Document:
+class ShownDocument:
     id: str
     prediction: str
     probability: float | None
@@ -66,17 +86,17 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Selection:
+class DocumentSelection:
     """The documents shown, and an account of those that are not."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[ShownDocument, ...]
     considered: int
     undefined: int  # without τ
     short: int
     too_large: int  # left out so that the page stays small
 
 
-def select(record: RunRecord) -> Selection | None:
+def select(record: RunRecord) -> DocumentSelection | None:
     """The documents with the lowest τ; None where leave-one-out was not measured."""
     if record.measured("agreement", DISAGREEMENT)["value"].is_null().all():
         return None
@@ -89,7 +109,7 @@ def select(record: RunRecord) -> Selection | None:
     ranked = chosen.sort("tau", "id").head(MOST_DOCUMENTS)
     drawn = [document(row, record.classes) for row in ranked.iter_rows(named=True)]
     kept = _within_budget(drawn)
-    return Selection(
+    return DocumentSelection(
         documents=tuple(kept),
         considered=len(table),
         undefined=len(table) - len(defined),
@@ -111,12 +131,12 @@ def described(record: RunRecord) -> pl.DataFrame:
     )
 
 
-def document(row: dict[str, Any], classes: tuple[str, ...]) -> Document:
+def document(row: dict[str, Any], classes: tuple[str, ...]) -> ShownDocument:
     """One row of `described`, ready to be drawn."""
     start = window(row["attention"])
     stop = min(start + MOST_ITEMS, len(row["tokens"]))
     place = classes.index(row["prediction"])
-    return Document(
+    return ShownDocument(
         id=shown(row["id"]),
         prediction=row["prediction"],
         probability=_recorded(row, place),
@@ -170,13 +190,36 @@ def _heat(score: str, row: dict[str, Any], part: slice, outcome: str) -> Heat:
     return Heat(HEATS[score], hue, items, largest, outcome)
 
 
-def _within_budget(documents: list[Document]) -> list[Document]:
+def _within_budget(documents: list[ShownDocument]) -> list[ShownDocument]:
     """As many of the first documents as fit; a later, smaller one never jumps the queue."""
     sizes = np.cumsum([_bytes(document) for document in documents])
     return documents[: int(np.searchsorted(sizes, BYTES_FOR_ALL, side="right"))]
 
 
-def _bytes(document: Document) -> int:
+def _bytes(document: ShownDocument) -> int:
     items = [item for heat in document.heats for item in heat.items]
     texts = [document.query, *(item.text for item in items)]
     return sum(len(escape(text).encode()) for text in texts) + BYTES_PER_ITEM * len(items)
+
+
+MOST_IN_FIGURE = 40  # items
+
+
+def typical(record: RunRecord) -> ShownDocument | None:
+    """None where no document has furthest weights or the right length."""
+    row = typical_row(record)
+    return None if row is None else document(row, record.classes)
+
+
+def typical_row(record: RunRecord) -> dict[str, Any] | None:
+    if NAME not in record.instances.columns:
+        return None
+    fitting = described(record).filter(
+        pl.col(NAME).is_not_null(),
+        pl.col("jsd").is_not_null(),
+        pl.col("tokens").list.len().is_between(FEWEST_ITEMS, MOST_IN_FIGURE),
+        pl.col("prediction") == pl.col("label"),
+    )
+    if fitting.is_empty():
+        return None
+    return fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)

@@ -1,4 +1,9 @@
-"""How does a run become one page that opens anywhere, offline, and shows text only as text?
+"""How do small files of script and style become the few that stand in the page?
+
+The scripts are modules that name what they use. Here they are laid one after the other, so that
+each finds what it needs above it, and the words `import` and `export` go.
+
+How does a run become one page that opens anywhere, offline, and shows text only as text?
 
 Evidence in, one file out. Every word that comes from data passes through jinja's escaping, or
 stands in JSON that no browser runs. The Content-Security-Policy allows nothing but the page's own
@@ -7,29 +12,63 @@ style sheet, its own two scripts and the images written into it.
 
 import base64
 import hashlib
+import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
+from assay.data.files import write_text
 from assay.errors import UserError
-from assay.report import bundle, documents, erasure, example, rationale, words
-from assay.report.adversary import account
-from assay.report.block import MOST_DOCUMENTS, Block, block
+from assay.report import documents
+from assay.report import documents as example
+from assay.report import text as words
 from assay.report.card import card
-from assay.report.faded import fading_check
-from assay.report.figures import data_uri, figures, live, script
-from assay.report.latex import summary_tex
-from assay.report.made import made
-from assay.report.matrix import matrix
-from assay.report.notions import grouped
-from assay.report.numbers import count, number, percent
-from assay.report.published import published
-from assay.report.record import RunRecord, read_run
-from assay.report.tables import tables
-from assay.report.trained import trained, without_models
-from assay.report.written import write_text
+from assay.report.charts.style import data_uri, figure_script, live
+from assay.report.document_view import MOST_DOCUMENTS, DocumentData, document_data
+from assay.report.exports import summary_tex
+from assay.report.figures import figures
+from assay.report.sections import erasure, rationale
+from assay.report.sections.adversary import adversary_section
+from assay.report.sections.agreement import fading_check, matrix
+from assay.report.sections.published import published
+from assay.report.sections.run import describe_run
+from assay.report.sections.tables import tables
+from assay.report.sections.trained import trained_sections, without_models
+from assay.report.sections.verdict import grouped
+from assay.report.text import count, number, percent
+from assay.runs.directory import RunRecord, read_run
+
+VIEW = (
+    "elements", "numbers", "tip", "data", "model", "weights", "outcome", "heatmap", "dials",
+    "whatif", "reader", "list", "keys", "view",
+)  # fmt: skip
+FIGURES = ("tip", "figures")
+STYLES = ("page", "verdict", "tables", "figures", "heat", "documents", "whatif", "print")
+BESIDE = ("page", "verdict", "tables", "figures", "compare", "print")  # of runs side by side
+IMPORT = re.compile(r"^import \{.*?\} from .*?;\n", re.MULTILINE | re.DOTALL)
+EXPORT = re.compile(r"^export ", re.MULTILINE)
+
+
+def page_script(names: tuple[str, ...]) -> str:
+    """One script of several; it may not end the element it stands in."""
+    whole = "\n".join(EXPORT.sub("", IMPORT.sub("", _read("script", f"{n}.js"))) for n in names)
+    return inert(whole)
+
+
+def inert(acting: str) -> str:
+    return acting.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def page_style(names: tuple[str, ...] = STYLES) -> str:
+    return "\n".join(_read("style", f"{name}.css") for name in names)
+
+
+def _read(folder: str, name: str) -> str:
+    return files("assay.report").joinpath("assets", folder, name).read_text(encoding="utf-8")
+
 
 OWN_SECTIONS = ("agreement", "permutation", "adversary")  # stand first, and even when not measured
 MOST_BYTES = 2_990_000  # of the whole page: below 3 MB
@@ -60,31 +99,33 @@ def render(run: RunRecord) -> str:
     """
     content = _content(run)
     page = environment().get_template("page.html")
-    without = page.render(**content, **_view(Block("", 0, len(run.instances), 0)))
+    without = page.render(**content, **_view(DocumentData("", 0, len(run.instances), 0)))
     room = MOST_BYTES - len(without.encode("utf-8", errors="replace"))
-    return page.render(**content, **_view(block(run, room)))
+    return page.render(**content, **_view(document_data(run, room)))
 
 
 def _content(run: RunRecord) -> dict[str, Any]:
     """Everything on the page but the documents of the view."""
-    account_of_run = made(run)  # first, because it refuses a broken run before the slow drawing
+    account_of_run = describe_run(
+        run
+    )  # first, because it refuses a broken run before the slow drawing
     pictures = _pictures(run)
     by_probe = tables(without_models(run.summary))
     measured = [row.probe for row in run.summary]
     return {
-        "css": Markup(bundle.style()),  # our own files: they hold nothing from the data
+        "css": Markup(page_style()),  # our own files: they hold nothing from the data
         "scripts": [Markup(text) for text in _scripts(any(pictures.values()))],
         "made": account_of_run,
         "verdict": grouped(run.verdict),
         "effects": words.EFFECTS,
         "sections": list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures])),
         "tables": by_probe,
-        "models": trained(run),
+        "models": trained_sections(run),
         "matrix": matrix(run.summary),
         "faded": fading_check(run.summary),
-        "adversary": account(run),
-        "erasure": erasure.account(run),
-        "marks": rationale.account(run),
+        "adversary": adversary_section(run),
+        "erasure": erasure.erasure_section(run),
+        "marks": rationale.rationale_section(run),
         "example": example.typical(run),
         "probe": words.probe,
         "published": published(run),
@@ -97,14 +138,14 @@ def _content(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def _view(held: Block) -> dict[str, Any]:
+def _view(held: DocumentData) -> dict[str, Any]:
     return {"view": held, "documents_data": Markup(held.text)}  # escaped where it was made
 
 
 def _scripts(drawing: bool) -> list[str]:
     """The documents' small script, and the figures' with the libraries they draw by."""
-    view = bundle.script(bundle.VIEW)
-    return [view, bundle.inert(script(bundle.script(bundle.FIGURES)))] if drawing else [view]
+    view = page_script(VIEW)
+    return [view, inert(figure_script(page_script(FIGURES)))] if drawing else [view]
 
 
 def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
@@ -122,7 +163,7 @@ def _digest(text: str) -> str:
 
 def environment() -> jinja2.Environment:
     pages = jinja2.Environment(
-        loader=jinja2.PackageLoader("assay.report", "pages"),
+        loader=jinja2.PackageLoader("assay.report", "assets/pages"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

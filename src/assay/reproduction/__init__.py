@@ -1,1 +1,1 @@
-"""How do our numbers stand beside the published ones?"""
+"""Reproduction of the tables and figures of the papers."""

@@ -1,15 +1,18 @@
-"""Which of a paper's figures can be drawn from the finished runs?"""
+"""Which of a paper's figures can be drawn from the finished runs?
+
+Where do our counterfeits stand, and where the published ones? Wiegreffe & Pinter's figure 5.
+"""
 
 from collections.abc import Iterator
 
-from assay.reference.published import Numbers
-from assay.report.figures.dots import Dots, dot_figure
-from assay.report.figures.drawn import in_both_inks
-from assay.report.figures.style import Figure
-from assay.reproduction.cells import RANDOM
-from assay.reproduction.collected import Collected, Printed
-from assay.reproduction.compare import Row
-from assay.reproduction.frontier import frontier_figure
+from assay.papers.published import OVERALL, Numbers
+from assay.report.charts.frontier import Plane, Point, plane_of, planes_figure
+from assay.report.charts.intervals import Dots, dot_figure
+from assay.report.charts.style import Figure, in_both_inks
+from assay.reproduction.comparison import ComparedRow
+from assay.reproduction.models import RANDOM
+from assay.reproduction.results import Collected, Printed
+from assay.runs.directory import read_run
 
 FOLDER = "figures"  # beside the page
 FRONTIER = "frontier"
@@ -44,6 +47,50 @@ def _panels(printed: Printed) -> Iterator[Dots]:
             yield Dots(part.title, part.axis, lines)
 
 
-def _label(row: Row) -> str:
+def _label(row: ComparedRow) -> str:
     vectors = "" if row.cell.vectors == RANDOM else f", {row.cell.vectors.partition('.')[0]}"
     return f"{row.cell.grid.label}: {row.model}{vectors}"
+
+
+TABLE = "figure5"
+SHAPES = {  # how published settings begin: the mark that stands for them
+    "adversary lambda sweep": "circle",
+    "random seed (triangle)": "triangle-up",
+    "uniform weights": "square",
+    "Jain & Wallace": "cross",
+}
+CAPTION = """\
+In colour ours, in outline published; upwards the mean TVD of the predictions. Circles are \
+counterfeits, one line for each sweep over lambda; triangles other seeds; the square uniform \
+weights; the cross the furthest weights of each document."""
+
+
+def frontier_figure(collected: Collected, numbers: Numbers) -> Figure | None:
+    """One panel per corpus whose first run swept lambda."""
+    panels = [
+        ([label], ours, published_plane(numbers, corpus))
+        for corpus, label, ours in _planes(collected)
+    ]
+    return planes_figure(f"{collected.paper.name}-{TABLE}", panels) if panels else None
+
+
+def published_plane(numbers: Numbers, corpus: str) -> Plane:
+    """Published as half the TVD; here doubled, to stand beside ours."""
+    others = {
+        shape: [
+            Point(f"published, {setting}", far.value, 2 * moved.value)
+            for setting in numbers.beginning(TABLE, corpus, start)
+            if (far := numbers.find(TABLE, corpus, setting, OVERALL, "jsd")) is not None
+            and (moved := numbers.find(TABLE, corpus, setting, OVERALL, "half_tvd")) is not None
+        ]
+        for start, shape in SHAPES.items()
+    }
+    return Plane((), others)
+
+
+def _planes(collected: Collected) -> Iterator[tuple[str, str, Plane]]:
+    for cell, runs in collected.runs.items():
+        for run in runs[:1]:
+            plane = plane_of(read_run(run.folder))
+            if plane.sweeps:
+                yield cell.grid.name, cell.grid.label, plane

@@ -1,37 +1,29 @@
-"""Which measures of importance are there? One file and one line each."""
+"""The attribution scores. A score is declared in its module and named here, in one line."""
 
-from assay.scores import (
-    attention,
-    attention_norm,
-    deeplift,
-    feature_permutation,
-    gradient,
-    gradient_attention,
-    gradient_input,
-    gradient_norm,
-    integrated_gradients,
-    kernel_shap,
-    leave_one_out,
-    lime,
-    random,
+from assay.plugins import registry
+from assay.scores.attention import ATTENTION, ATTENTION_NORM, RANDOM
+from assay.scores.deeplift import DEEPLIFT
+from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, GRADIENT_INPUT, GRADIENT_NORM
+from assay.scores.integrated_gradients import INTEGRATED_GRADIENTS
+from assay.scores.leave_one_out import LEAVE_ONE_OUT
+from assay.scores.score import Score
+from assay.scores.surrogates import FEATURE_PERMUTATION, KERNEL_SHAP, LIME
+
+_ALL = (
+    ATTENTION,
+    GRADIENT,
+    LEAVE_ONE_OUT,
+    GRADIENT_ATTENTION,
+    GRADIENT_INPUT,
+    GRADIENT_NORM,
+    ATTENTION_NORM,
+    RANDOM,
+    INTEGRATED_GRADIENTS,
+    DEEPLIFT,
+    LIME,
+    KERNEL_SHAP,
+    FEATURE_PERMUTATION,
 )
-from assay.scores.score import AuditView, NotApplicable, Score
+SCORES: dict[str, Score] = registry(_ALL, "assay.scores", Score)
 
-_MODULES = (
-    attention,
-    gradient,
-    leave_one_out,
-    gradient_attention,
-    gradient_input,
-    gradient_norm,
-    attention_norm,
-    random,
-    integrated_gradients,
-    deeplift,
-    lime,
-    kernel_shap,
-    feature_permutation,
-)
-SCORES: dict[str, Score] = {module.SCORE.name: module.SCORE for module in _MODULES}
-
-__all__ = ["SCORES", "AuditView", "NotApplicable", "Score"]
+__all__ = ["SCORES", "Score"]

@@ -18,12 +18,11 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from assay.models.classifier import Network
 from assay.models.encoders import Average, Convolution, Plain
-from assay.models.network import Network
 from assay.models.protocol import Model
-from assay.models.view import View
-from assay.scores.copies import repeat
-from assay.scores.score import NotApplicable, Score
+from assay.models.view import NotApplicable, View
+from assay.scores.score import Score, repeat_batch
 
 NEARLY_EQUAL = 1e-6  # inputs closer than this have the derivative for a slope
 
@@ -34,7 +33,7 @@ def deeplift(view: View) -> Tensor:
     both = torch.cat([real, torch.zeros_like(real)]).requires_grad_()
     weights, chosen = view.weights.repeat(2, 1), view.decisions  # untouched: before the rule holds
     with torch.enable_grad(), Rescaled():
-        states = network.contextualise(both, repeat(view.batch, 2))
+        states = network.contextualise(both, repeat_batch(view.batch, 2))
         logits = network.decode(states, weights)[: len(real)]
         (slope,) = torch.autograd.grad(lead(logits, chosen).sum(), both)
     return (slope[: len(real)].double() * real.double()).sum(-1) * view.batch.mask
@@ -91,7 +90,7 @@ class _Rule(torch.autograd.Function):
         return gradients[0] * slope.repeat(2, *[1] * (slope.dim() - 1)), None
 
 
-SCORE = Score(
+DEEPLIFT = Score(
     name="deeplift",
     question="How much does the item add to the prediction by the rescale rule, attention fixed?",
     paper="Shrikumar et al. 2017, section 3.5.1",

@@ -17,9 +17,8 @@ from torch import Tensor
 
 from assay.models.view import View
 from assay.scores.captum import integrate
-from assay.scores.copies import copies, rows_per_pass
-from assay.scores.odds import embedding_model, predicted_odds
-from assay.scores.score import Score
+from assay.scores.gradients import embedding_model, predicted_odds
+from assay.scores.score import Score, rows_per_pass, take_rows
 
 POINTS = 12  # of a Gauss-Legendre rule on each stretch
 TOLERANCE = 0.01  # of the log-odds' difference (or of 1, if that is less), for one stretch
@@ -96,14 +95,14 @@ def _integrate(view: View, stretches: Stretches, rows: int) -> tuple[Tensor, Ten
 
     def forward(values: Tensor) -> Tensor:
         row = stretches.row.repeat(len(values) // len(embedded))
-        return predicted_odds(model, values, copies(view.batch, row), view.decisions[row])
+        return predicted_odds(model, values, take_rows(view.batch, row), view.decisions[row])
 
     with torch.enable_grad():
         parts, gap = integrate(forward, start, end, steps=POINTS, rows=rows)
     return parts.double().sum(-1), gap.double()
 
 
-SCORE = Score(
+INTEGRATED_GRADIENTS = Score(
     name="integrated_gradients",
     question="How much does the item add to the log-odds, on the straight way from no items?",
     paper="Sundararajan et al. 2017, section 3",

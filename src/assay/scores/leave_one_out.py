@@ -4,18 +4,25 @@ Models that offer `logits_without_each` answer at a fraction of the cost; for ot
 position is deleted in turn and the whole batch encoded again. In an audit, long documents are
 read on only until a deletion's effect has faded, where the model has such an effect. Which
 documents are, depends on each alone; `faded` holds some of them against the exact values.
+
+How far off is leave-one-out where it stops reading because a deletion's effect has faded?
+
+In every run a few of the long documents, chosen by their ids and the seed alone, are computed both
+ways. They keep the exact values, so what is found of them is told of the others.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from assay.measures.divergence import class_probabilities, tvd
 from assay.models.protocol import Deletes, Fades
-from assay.models.view import View
-from assay.scores.copies import copies
-from assay.scores.score import AuditView, Score
+from assay.models.view import AuditView, View
+from assay.scores.score import RunDocuments, Score, take_rows
+from assay.statistics.divergence import class_probabilities, tvd
+from assay.statistics.kendall import kendall
+from assay.statistics.keyed_random import document_keys
 
 
 def leave_one_out(view: View) -> Tensor:
@@ -47,7 +54,7 @@ def chosen_for_check(view: View) -> Tensor:
 
 def part_of(view: View, rows: Tensor) -> View:
     """The view of some of its documents."""
-    return replace(view, batch=copies(view.batch, rows.nonzero()[:, 0]))
+    return replace(view, batch=take_rows(view.batch, rows.nonzero()[:, 0]))
 
 
 def changes(view: View, *, exactly: bool = True) -> Tensor:
@@ -75,9 +82,50 @@ def plain(view: View) -> Tensor:
     return torch.stack(without, 1)
 
 
-SCORE = Score(
+LEAVE_ONE_OUT = Score(
     name="leave_one_out",
     question="How far does the prediction move when the item is deleted?",
     paper="Jain & Wallace 2019, section 4.1",
     compute=leave_one_out,
 )
+CHECKED = 5  # documents of a run, at most
+CHECKED_SQUARED_ITEMS = CHECKED * 1_280**2  # the exact way grows with the square
+TVD_BOUND = 1e-5  # what a TVD may be off
+TAU_BOUND = 0.005  # what a tau of attention with leave-one-out may be off
+
+
+def checked_documents(whole: RunDocuments, exact_below: int, seed: int) -> frozenset[str]:
+    """The long documents with the smallest keys that are not too dear together.
+
+    One is always checked: if the first is too dear alone, the shortest.
+    """
+    long = [row for row, length in enumerate(whole.lengths) if length >= exact_below]
+    if not long:
+        return frozenset()
+    names, lengths = [whole.ids[row] for row in long], np.array(whole.lengths, dtype=np.int64)[long]
+    order = np.argsort(document_keys(names, seed, "fading check"), kind="stable")[:CHECKED]
+    fits = np.cumsum(lengths[order] ** 2) <= CHECKED_SQUARED_ITEMS
+    chosen = order[fits].tolist() or [int(lengths.argmin())]
+    return frozenset(names[place] for place in chosen)
+
+
+@dataclass(frozen=True)
+class FadingErrors:
+    """Of the checked documents of a batch, (N,) each."""
+
+    ids: tuple[str, ...]
+    tvd: np.ndarray  # the largest over the items
+    tau: np.ndarray  # of attention with leave-one-out; NaN where there is none
+
+
+def fading_errors(view: View, attention: np.ndarray, exact: np.ndarray) -> FadingErrors:
+    """`attention` and `exact` leave-one-out are (B, T); the faded values are computed here."""
+    chosen = may_fade(view) & chosen_for_check(view)
+    rows = chosen.nonzero()[:, 0].tolist()
+    if not rows:
+        return FadingErrors((), np.zeros(0), np.zeros(0))
+    faded = changes(part_of(view, chosen), exactly=False).cpu().numpy()
+    weights, mask = attention[rows], view.mask[rows]
+    taus = [kendall(weights, values, mask).tau for values in (faded, exact[rows])]
+    names = tuple(view.batch.ids[row] for row in rows)
+    return FadingErrors(names, np.abs(faded - exact[rows]).max(1), np.abs(taus[0] - taus[1]))

@@ -25,8 +25,6 @@ from assay.verdict import (
 )
 from assay.verdict.claim import Claim, decision, sentence
 
-__all__ = ["CLAIMS", "Claim", "judge"]
-
 CLAIMS = (
     needed.CLAIM,
     agrees.CLAIM,
@@ -65,3 +63,6 @@ def _entry(
         return declared | decision("not measured", why)
     beside = evidence.filter(pl.col("probe").is_in(claim.beside))
     return declared | claim.decide(pl.concat([own, beside]), seed)
+
+
+__all__ = ["CLAIMS", "Claim", "judge"]

@@ -3,9 +3,17 @@
 import numpy as np
 import polars as pl
 
-from assay.measures.intervals import TAILS
-from assay.verdict.claim import JAIN_WALLACE, Claim, Decision, decision, side
-from assay.verdict.columns import resampled_means, side_by_side, two
+from assay.statistics.intervals import TAILS
+from assay.verdict.claim import (
+    JAIN_WALLACE,
+    Claim,
+    Decision,
+    decision,
+    resampled_means,
+    side,
+    side_by_side,
+    two,
+)
 from assay.verdict.rules import AGREES_FROM, AGREES_TAU, DISAGREES_BELOW
 
 

@@ -2,10 +2,17 @@
 
 import polars as pl
 
-from assay.measures.intervals import share_interval
-from assay.verdict.claim import JAIN_WALLACE, Claim, Decision, decision, side
-from assay.verdict.columns import side_by_side
-from assay.verdict.rules import DOMINANT_WEIGHT, ENOUGH_DOMINANT, MAJORITY, NOTICEABLE_TVD
+from assay.statistics.intervals import share_interval
+from assay.verdict.claim import (
+    JAIN_WALLACE,
+    MAJORITY,
+    Claim,
+    Decision,
+    decision,
+    side,
+    side_by_side,
+)
+from assay.verdict.rules import DOMINANT_WEIGHT, ENOUGH_DOMINANT, NOTICEABLE_TVD
 
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:

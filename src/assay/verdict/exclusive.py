@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from assay.measures.intervals import share_interval
-from assay.verdict.claim import JAIN_WALLACE, Claim, Decision, Finding, decision
-from assay.verdict.rules import FAR_JSD, MAJORITY, SAME_TVD
+from assay.statistics.intervals import share_interval
+from assay.verdict.claim import JAIN_WALLACE, MAJORITY, Claim, Decision, Finding, decision
+from assay.verdict.rules import FAR_JSD, SAME_TVD
 
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:

@@ -8,7 +8,7 @@ none. That no counterfeit got far proves nothing.
 
 import polars as pl
 
-from assay.measures.intervals import mean_interval
+from assay.statistics.intervals import mean_interval
 from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, side
 from assay.verdict.rules import FAR_JSD, NOTICED_TVD
 

@@ -7,8 +7,7 @@ must help as well. The smaller of the two gains is the effect, and it decides.
 
 import polars as pl
 
-from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, side
-from assay.verdict.paired_f1 import f1_gap
+from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, f1_gap, side
 from assay.verdict.rules import DISPENSABLE_F1, NEEDED_F1
 
 RIVALS = ("uniform", "permuted")

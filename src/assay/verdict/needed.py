@@ -2,9 +2,8 @@
 
 import polars as pl
 
-from assay.measures.intervals import seeds_interval
-from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, side
-from assay.verdict.paired_f1 import f1_gap
+from assay.statistics.intervals import seeds_interval
+from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, f1_gap, side
 from assay.verdict.rules import DISPENSABLE_F1, NEEDED_F1
 
 

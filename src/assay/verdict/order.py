@@ -9,9 +9,16 @@ that soon: where the best order itself must erase most items, reaching it suppor
 import numpy as np
 import polars as pl
 
-from assay.measures.intervals import TAILS
-from assay.verdict.claim import SERRANO_SMITH, Claim, Decision, decision, side
-from assay.verdict.columns import resampled_means, side_by_side
+from assay.statistics.intervals import TAILS
+from assay.verdict.claim import (
+    SERRANO_SMITH,
+    Claim,
+    Decision,
+    decision,
+    resampled_means,
+    side,
+    side_by_side,
+)
 from assay.verdict.rules import EFFICIENT_FROM, ENOUGH_ERASED, INEFFICIENT_BELOW, SOON_BELOW
 
 BEST = {"optimal": "the smallest flipping set", "gradient": "the gradient order"}

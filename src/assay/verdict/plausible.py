@@ -7,9 +7,8 @@ another heat map would please people more.
 
 import polars as pl
 
-from assay.measures.intervals import mean_interval
-from assay.verdict.claim import ERASER, Claim, Decision, decision, side
-from assay.verdict.columns import two
+from assay.statistics.intervals import mean_interval
+from assay.verdict.claim import ERASER, Claim, Decision, decision, side, two
 from assay.verdict.rules import ENOUGH_MARKED, IMPLAUSIBLE_BELOW, PLAUSIBLE_FROM
 
 OWN, FLOOR = "attention", "random"

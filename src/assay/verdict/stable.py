@@ -8,9 +8,16 @@ each single model must lie on the same side as well.
 import numpy as np
 import polars as pl
 
-from assay.measures.intervals import TAILS
-from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, side
-from assay.verdict.columns import resampled_means, side_by_side
+from assay.statistics.intervals import TAILS
+from assay.verdict.claim import (
+    WIEGREFFE_PINTER,
+    Claim,
+    Decision,
+    decision,
+    resampled_means,
+    side,
+    side_by_side,
+)
 from assay.verdict.rules import STABLE_FROM, UNSTABLE_BELOW
 
 VARIED = "both"  # initial weights and order of the data

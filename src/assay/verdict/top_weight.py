@@ -7,9 +7,8 @@ Where that is none the claim is contradicted too: the highest weight decides not
 
 import polars as pl
 
-from assay.measures.intervals import mean_interval
-from assay.verdict.claim import SERRANO_SMITH, Claim, Decision, decision, side
-from assay.verdict.columns import side_by_side
+from assay.statistics.intervals import mean_interval
+from assay.verdict.claim import SERRANO_SMITH, Claim, Decision, decision, side, side_by_side
 from assay.verdict.rules import ENOUGH_ERASED, TOP_HARDLY_BELOW, TOP_MATTERS_FROM
 
 RANKING = "attention"

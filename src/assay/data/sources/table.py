@@ -1,0 +1,122 @@
+"""What if the user brings their own texts? A CSV, TSV, JSON lines or Parquet file.
+
+A second text column makes it a pair task. A text cell that is a list is taken as its tokens.
+With a rationale column (0 or 1 per token) the text is split at blanks, so that both fit.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.data.corpus import Raw, Request, Source
+from assay.data.locate import folder_of
+from assay.data.table import UserTable, choose_columns
+from assay.data.text import words
+from assay.errors import UserError
+
+SPLIT_NAMES = {
+    "train": "train", "training": "train",
+    "dev": "dev", "valid": "dev", "val": "dev", "validation": "dev", "development": "dev",
+    "test": "test", "testing": "test",
+}  # fmt: skip
+MARKS = {"0": False, "1": True, "false": False, "true": True}
+
+
+def read(request: Request) -> Iterator[Raw]:
+    table = UserTable.open(folder_of(request))
+    chosen = choose_columns(table, request.options, request.said)
+    present = {role: column for role, column in chosen.items() if column is not None}
+    for number, row in enumerate(table.rows(list(present.values())), 1):
+        cells = dict(zip(present, row, strict=True))
+        empty = [role for role in ("label", "split") if role in cells and not _plain(cells[role])]
+        if empty:
+            request.dropped[f"empty {empty[0]}"] += 1
+            continue
+        yield _document(cells, number, f"{table.path}, row {number}")
+
+
+def _document(cells: dict[str, Any], number: int, where: str) -> Raw:
+    marked = "rationale" in cells
+    tokens = _tokens(cells["text"], at_blanks=marked)
+    return Raw(
+        id=f"row-{number}",
+        tokens=tokens,
+        label=_plain(cells["label"]),
+        split=_split(cells["split"], where) if "split" in cells else None,
+        query=_tokens(cells["query"]) if "query" in cells else (),
+        rationale=_rationale(cells["rationale"], len(tokens), where) if marked else None,
+    )
+
+
+def _plain(cell: Any) -> str:
+    """A cell as a word: 1.0 and 1 are the same label; NaN and null are none."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def _tokens(cell: Any, at_blanks: bool = False) -> tuple[str, ...]:
+    if isinstance(cell, list):
+        return tuple(text for part in cell if (text := _plain(part)))
+    text = _plain(cell)
+    return tuple(text.lower().split()) if at_blanks else words(text)
+
+
+def _split(cell: Any, where: str) -> str:
+    name = _plain(cell).lower()
+    if name not in SPLIT_NAMES:
+        raise UserError(f"{where}: the split '{name}' is none of train, dev, test: rename it.")
+    return SPLIT_NAMES[name]
+
+
+def _rationale(cell: Any, length: int, where: str) -> tuple[bool, ...] | None:
+    """One mark per token, as a list or written `0 1 0` or `[0, 1, 0]`; an empty cell: unknown."""
+    if not isinstance(cell, list):
+        text = _plain(cell)
+        if not text:
+            return None
+        cell = text.strip("[]").replace(",", " ").split()
+    marks = [_plain(mark).lower() for mark in cell]
+    if len(marks) != length or any(mark not in MARKS for mark in marks):
+        raise UserError(
+            f"{where}: the rationale {json.dumps(marks)[:60]} does not fit the {length} tokens of "
+            "the text: give one 0 or 1 per blank-separated token."
+        )
+    return tuple(MARKS[mark] for mark in marks)
+
+
+def locate(data: Path) -> Path | None:
+    return data if data.is_file() else None
+
+
+def settle(source: Source, request: Request) -> Source:
+    """A second text makes it a pair task."""
+    chosen = choose_columns(UserTable.open(folder_of(request)), request.options, said=[])
+    return source if chosen["query"] is None else replace(source, task="pair")
+
+
+SOURCE = Source(
+    name="table",
+    title="your own CSV, TSV, JSON lines or Parquet file",
+    task="classification",
+    size="as many rows as it has",
+    licence="yours",
+    reads="one file with a text and a label column; a second text, split and rationale if there",
+    get="Give your file's own path.",
+    read=read,
+    locate=locate,
+    settle=settle,
+    options={
+        "text-column": "",
+        "label-column": "",
+        "query-column": "",
+        "split-column": "",
+        "rationale-column": "",
+    },
+    duplicates_together=True,
+)

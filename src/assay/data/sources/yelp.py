@@ -1,0 +1,64 @@
+"""How many stars does a Yelp review give?
+
+Yelp Review Full of Zhang et al. 2015 (class, text, no header), five classes; or the form with
+a header `text,label1,label2`, whose `label2` reads `Review Stars: 4.0`. Of that form a file
+`dev.csv` without a `train.csv` is the training material, and dev is cut from it.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.data.corpus import Raw, Request, Source
+from assay.data.files import csv_header, read_csv_rows
+from assay.data.formats import MIN_DF, read_class_csv, review_words
+from assay.data.locate import folder_of, folder_with, needed_file
+from assay.errors import UserError
+
+STARS = ("1", "2", "3", "4", "5")
+HEADER = ["text", "label1", "label2"]
+_STARS = re.compile(r"Review Stars: ([1-5])\.0")
+
+
+def _with_header(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for number, (text, label) in enumerate(read_csv_rows(path, ("text", "label2")), 1):
+        stars = _STARS.fullmatch(label.strip())
+        if stars is None:
+            raise UserError(
+                f"{path}, review {number}: label2 is '{label[:60]}', not 'Review Stars: N.0' with "
+                "N from 1 to 5: mend the label."
+            )
+        yield stars[1], review_words(text)
+
+
+def _reviews(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if csv_header(path) == HEADER:
+        return _with_header(path)
+    return read_class_csv(path, STARS, texts=1)
+
+
+def read(request: Request) -> Iterator[Raw]:
+    """The reviews of the two files; dev is cut from train."""
+    for split, names in (("train", ("train.csv", "dev.csv")), ("test", ("test.csv",))):
+        path = needed_file(folder_of(request), *names)
+        if split not in path.name:
+            request.said.append(f"yelp: {path.name} is used to train")
+        for number, (stars, tokens) in enumerate(_reviews(path), 1):
+            yield Raw(f"{split}-{number}", tokens, stars, split)
+
+
+SOURCE = Source(
+    name="yelp",
+    title="stars of Yelp reviews",
+    task="classification",
+    size="650,000 / 50,000 reviews",
+    licence="Yelp's terms: academic, non-commercial use",
+    reads="yelp_review_full_csv/train.csv and test.csv: class, text; or text,label1,label2",
+    get="Fetch yelp_review_full_csv (Zhang et al. 2015) and unpack it in the data folder.",
+    read=read,
+    locate=folder_with(
+        ("train.csv", "dev.csv"), "test.csv", folders=("yelp_review_full_csv", "yelp")
+    ),
+    classes=STARS,
+    min_df=MIN_DF,
+)

@@ -1,0 +1,1 @@
+"""The tables of the papers and the numbers published in them."""

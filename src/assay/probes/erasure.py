@@ -1,0 +1,114 @@
+"""By which route can this model's weights be erased, and which orders of erasing are there?
+
+Models whose logits are affine in the weights answer in closed form. Any other is asked to decode
+again, many rests of a document at once: erased weights are zero, the others are divided by what is
+left, and where nothing is left the head gets a zero context.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from assay.exact.erasure import AffineErasure, Erasure, two_or_more
+from assay.exact.numerics import Flags, Floats, Indices, document_chunks
+from assay.models.view import View
+from assay.scores.gradients import log_odds
+from assay.statistics.divergence import class_probabilities
+
+Rests = Callable[[Indices], Flags]  # steps (P,) -> who is left (B, P, T)
+
+
+def erasure_of(view: View, weights: Floats) -> Erasure:
+    """The closed form where the head allows it."""
+    if view.affine is None:
+        return DecodedErasure(view, np.where(view.mask, weights, 0.0))
+    items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
+    return AffineErasure.of(weights, items, bias, view.mask)
+
+
+def rankings(erasure: Erasure) -> dict[str, Floats]:
+    """The paper's three, each (B, T); the last two only where the head has a gradient.
+
+    This gradient is that of the decided probability in the *weight*, not in the embedding.
+    """
+    found = {"attention": erasure.weights}
+    if erasure.gradient is not None:
+        found["gradient"] = erasure.gradient
+        found["attention_gradient"] = erasure.weights * erasure.gradient
+    return found
+
+
+@dataclass(frozen=True)
+class DecodedErasure:
+    """Documents (B, T) of which nothing is known but how they decode."""
+
+    view: View
+    weights: Floats
+    method = "decoded"
+
+    @cached_property
+    def present(self) -> Flags:
+        there: Flags = self.weights > 0
+        return there
+
+    @cached_property
+    def intact(self) -> Floats:
+        return self._decoded(1, lambda steps: self.present[:, None])[:, 0]
+
+    @cached_property
+    def empty(self) -> Floats:
+        return self._decoded(1, lambda steps: np.zeros_like(self.present[:, None]))[:, 0]
+
+    @cached_property
+    def gradient(self) -> Floats | None:
+        """Through the log-odds, d p = p (1 - p) d(log-odds): they do not saturate in float32."""
+        view, mass = self.view, self.weights.sum(1, keepdims=True)
+        weights = torch.from_numpy(self.weights / mass).to(view.states.items).requires_grad_()
+        with torch.enable_grad():
+            logits = view.model.decode(view.states, weights)
+            if not logits.requires_grad:
+                return None  # a model that cannot be differentiated
+            odds = log_odds(logits, torch.from_numpy(self.intact.argmax(-1)).to(logits.device))
+            (slope,) = torch.autograd.grad(odds.sum(), weights)
+        yes, no = class_probabilities(odds.detach().double()[:, None]).unbind(-1)
+        found: Floats = (slope.double() * (yes * no)[:, None]).cpu().numpy()
+        return np.where(view.mask, found, 0.0)
+
+    @cached_property
+    def without_each(self) -> Floats:
+        places = np.arange(self.weights.shape[1])
+        return self._decoded(len(places), lambda steps: (places != steps[:, None])[None])
+
+    def without_first(self, order: Indices) -> Floats:
+        return self._ranked(order, lambda rank, steps: rank > steps)
+
+    def with_first(self, order: Indices) -> Floats:
+        return self._ranked(order, lambda rank, steps: rank <= steps)
+
+    def _ranked(self, order: Indices, left: Callable[[Indices, Indices], Flags]) -> Floats:
+        """One order of all documents after the other."""
+        ranks = np.argsort(order, axis=1).reshape(-1, len(self.weights), 1, order.shape[1])
+        return np.concatenate(
+            [
+                self._decoded(order.shape[1], lambda steps, rank=rank: left(rank, steps[:, None]))  # type: ignore[misc]
+                for rank in ranks
+            ]
+        )
+
+    def _decoded(self, steps: int, rests: Rests) -> Floats:
+        """Logits (B, steps, C), as many steps at once as the byte budget allows."""
+        parts = [
+            self._logits(rests(np.arange(steps)[part]))
+            for part in document_chunks(steps, self.weights.nbytes)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def _logits(self, left: Flags) -> Floats:
+        kept = self.weights[:, None] * left
+        mass = kept.sum(-1, keepdims=True)
+        np.divide(kept, mass, out=kept, where=mass > 0)
+        logits = self.view.decode(torch.from_numpy(kept).to(self.view.weights.device))
+        return two_or_more(logits.double().cpu().numpy())

@@ -1,0 +1,72 @@
+"""What do probes that compare trained models have in common: how good, and how far apart?"""
+
+import numpy as np
+import polars as pl
+import torch
+from sklearn.metrics import f1_score
+
+from assay.data.corpus import Corpus
+from assay.evidence import rows
+from assay.probes.probe import Quantity
+from assay.statistics.divergence import jsd, tvd
+from assay.training.specs import ModelOutputs, Predictions, TrainingBudget, TrainingSpec
+
+F1 = Quantity("f1", "F1 on test: of the positive class, or the mean over three classes and more",
+              ("mean_over_seeds",), unit="F1")  # fmt: skip
+PREDICTION = Quantity("prediction", "the class each model decides on", ())
+LABEL = Quantity("label", "the class it should decide on", ())
+ACCURACY = Quantity("accuracy", "share of test documents decided rightly", ("mean_over_seeds",),
+                    unit="share")  # fmt: skip
+
+
+def trained_again(scale: TrainingBudget, further: int) -> TrainingSpec:
+    """The run's own network, with other seeds throughout; 0 is the run's own seed."""
+    return TrainingSpec(scale.seed + further, scale.seed + further)
+
+
+def f1(looked: Predictions, corpus: Corpus) -> float:
+    average = "binary" if corpus.binary else "macro"
+    return float(f1_score(looked.labels, looked.predictions, average=average, zero_division=0))
+
+
+def accuracy(looked: Predictions) -> float:
+    return float((looked.labels == looked.predictions).mean())
+
+
+def goodness(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
+    """How good the model is on test, and what it decided."""
+    test = outputs.test
+    return [
+        whole("f1", f1(test, corpus), group, seed),
+        whole("accuracy", accuracy(test), group, seed),
+        rows(test.ids, "prediction", test.predictions, group=group, seed=seed),
+    ]
+
+
+def labels(looked: Predictions) -> pl.DataFrame:
+    """What the models should have decided: F1 cannot be resampled without it."""
+    return rows(looked.ids, "label", looked.labels)
+
+
+def whole(quantity: str, value: float, group: str | None, seed: int) -> pl.DataFrame:
+    """One number of a whole model."""
+    return rows([None], quantity, np.array([value]), group=group, seed=seed)
+
+
+def attention_jsd(one: Predictions, other: Predictions) -> np.ndarray:
+    """(N,): per document, between the attention of two models."""
+    return _numpy(jsd(_tensor(one.attention), _tensor(other.attention)))
+
+
+def prediction_tvd(one: Predictions, other: Predictions) -> np.ndarray:
+    """(N,): per document, between the predictions of two models."""
+    return _numpy(tvd(_tensor(one.probabilities), _tensor(other.probabilities)))
+
+
+def _tensor(values: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(values)
+
+
+def _numpy(values: torch.Tensor) -> np.ndarray:
+    array: np.ndarray = values.numpy()
+    return array

@@ -1,1 +1,0 @@
-"""What did the papers print, and which of our numbers stand beside it?"""

@@ -1,0 +1,203 @@
+"""Does a larger difference of weights mean a larger difference of effect?
+
+Serrano & Smith's figures of single removals: every document as a point, and the weights of those
+where the top item had less effect than the random one.
+
+Which order changes the decision with the fewest items, and how many does each waste?
+
+Serrano & Smith's box plots of the fraction erased, over the documents that every order changes; and
+the excess of each order over the smallest flipping set.
+"""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from math import log
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from assay.report import text as words
+from assay.report.charts import distributions as spread
+from assay.report.charts.distributions import AxisScale, Values
+from assay.report.charts.style import (
+    ATTENTION,
+    LABEL_WIDTH,
+    RIVAL,
+    WIDTH,
+    Figure,
+    Rows,
+    across,
+    chart,
+    layered,
+    short,
+)
+from assay.report.sections.erasure import ONE, ORDER, ORDERS
+from assay.runs.directory import RunRecord
+
+RANKING = "attention"
+MOST_POINTS = 500  # drawn by lot where there are more documents
+HEIGHT, BAR_HEIGHT = 190, 84
+STEPS = 20
+TITLE = "weight of the top item − that of the random one"
+SHORT_EFFECT = "difference of effects (JS, nats)"
+EFFECT = "JS without the top item − JS without the random one, nats"
+
+
+def delta_js_points(record: RunRecord) -> Iterator[Figure]:
+    """Each document: the difference of the two weights against that of their effects."""
+    known = _pairs(record)
+    if known.is_empty():
+        return
+    seed = record.manifest.bootstrap_seed
+    drawn = known.sample(min(len(known), MOST_POINTS), seed=seed)
+    rows: Rows = [
+        {"x": short(row["gap"]), "y": short(row["value"]), "place": row["place"],
+         "say": f"{words.in_figure(row['id'])}: weights differ by {row['gap']:.3f}, effects by "
+                f"{row['value']:.3f}; click to open it"}
+        for row in drawn.iter_rows(named=True)
+    ]  # fmt: skip
+    below = int((known["value"] < 0).sum())
+    said = (
+        f"{len(rows):,} of {len(known):,} documents by {TITLE} and {EFFECT}. In {below:,} "
+        f"({below / len(known):.1%}) the random item has the larger effect; median effect "
+        f"{float(np.median(known['value'])):.2f}."
+    )
+    yield Figure("erase_one_points", ONE, _scatter(rows, known["value"].to_numpy()), said)
+
+
+def negative_histogram(record: RunRecord) -> Iterator[Figure]:
+    """The difference of weights where the random item had the larger effect."""
+    known = _pairs(record)
+    gaps = known.filter(pl.col("value") < 0)["gap"].to_numpy()
+    if not len(gaps):
+        return
+    said = f"Histogram of {TITLE}, of {len(known):,} documents those with a negative effect: "
+    drawn = _bars(gaps, AxisScale(0.0, 1.0, STEPS), len(known))
+    yield Figure("erase_one_negatives", ONE, drawn, f"{said}{spread.in_words(gaps)}.")
+
+
+def _pairs(record: RunRecord) -> pl.DataFrame:
+    effects = record.measured(ONE, "delta_js", RANKING).with_row_index("place")
+    gaps = record.measured(ONE, "weight_difference", RANKING)["value"].alias("gap")
+    return effects.with_columns(gaps).drop_nulls(["value", "gap"])
+
+
+def _scatter(rows: Rows, effects: Values) -> alt.LayerChart:
+    points = chart(rows).mark_point(
+        color=ATTENTION, filled=True, size=30, opacity=0.5, cursor="pointer"
+    )
+    low = min(0.0, float(effects.min()))
+    upward = alt.Y("y:Q", title=None).scale(domain=[low, log(2)], nice=False)
+    upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
+    zero = chart([{"y": 0.0}]).mark_rule(strokeDash=[1, 2]).encode(y="y:Q")
+    shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward, tooltip="say:N")
+    return layered(zero, shared).properties(width=WIDTH, height=HEIGHT, title=SHORT_EFFECT)
+
+
+def _bars(values: Values, scale: AxisScale, of: int) -> alt.LayerChart:
+    shares = spread.histogram(values, scale)
+    edges = zip(scale.edges[:-1], scale.edges[1:], strict=True)
+    rows: Rows = [
+        {"low": short(low), "high": short(high), "share": short(share),
+         "say": f"{low:.2f} to {high:.2f}: {round(share * len(values)):,} of {len(values):,}"}
+        for (low, high), share in zip(edges, shares, strict=True) if share > 0
+    ]  # fmt: skip
+    upward = alt.Y("share:Q", title=None).axis(format=".0%", tickCount=3, minExtent=LABEL_WIDTH)
+    bars = chart(rows).mark_rect(color=RIVAL).encode(x2="high:Q", y2=alt.datum(0), tooltip="say:N")
+    shown = layered(bars).encode(x=across("low", TITLE, (scale.low, scale.high)), y=upward)
+    named = f"negative effects (n = {len(values):,} of {of:,})"
+    return shown.properties(width=WIDTH, height=BAR_HEIGHT, title=named)
+
+
+STEP = 26  # the height of a line
+BOX, WHISKERS = (0.25, 0.5, 0.75), (0.05, 0.95)
+FRACTION = "fraction of the items erased"
+MOST_MORE = (0, 1, 4)  # items, of all but the last group
+EXCESS = {"none": 1.0, "1 more": 0.75, "2 to 4 more": 0.5, "5 or more": 0.28}  # how strongly drawn
+NEVER = "never"
+
+
+def order_boxes(record: RunRecord) -> Iterator[Figure]:
+    """Middle half as a box, median as a stroke, 5 to 95 % as a line."""
+    found = _values(record, "fraction_common")
+    if found:
+        n = len(next(iter(found.values())))
+        said = "; ".join(f"{ORDERS[name]}: {spread.in_words(v)}" for name, v in found.items())
+        drawn = _boxes(found).properties(title=f"documents that every order changes (n = {n:,})")
+        yield Figure("erase_order_boxes", ORDER, drawn, f"{FRACTION.capitalize()}. {said}.")
+
+
+def excess_bars(record: RunRecord) -> Iterator[Figure]:
+    """Of the documents that can be changed, the share by how many items too many it took."""
+    rows: list[dict[str, float | str]] = []
+    said = []
+    possible = record.measured(ORDER, "items_to_flip", "optimal")["value"].count()
+    for name, excess in _values(record, "excess_items").items():
+        shares = _shares(excess, possible)
+        ends = [*accumulate(shares.values(), initial=0.0)]
+        for (label, share), low, high in zip(shares.items(), ends, ends[1:], strict=False):
+            say = f"{ORDERS[name]}, {label}: {share:.1%} of {possible:,} documents"
+            rows.append({"order": ORDERS[name], "low": short(low), "high": short(high),
+                         "strength": EXCESS.get(label, 0.0), "say": say})  # fmt: skip
+        said.append(f"{ORDERS[name]}: none {shares['none']:.2f}, mean excess {excess.mean():.2f}")
+    if rows:
+        words = f"Items beyond the smallest flipping set, shares of documents. {'; '.join(said)}."
+        yield Figure("erase_order_excess", ORDER, _stacks(rows, len(said), possible), words)
+
+
+def _values(record: RunRecord, quantity: str) -> dict[str, Values]:
+    """Per order, where there are any."""
+    found = {name: record.measured(ORDER, quantity, name)["value"].drop_nulls().to_numpy()
+             for name in ORDERS}  # fmt: skip
+    return {name: values for name, values in found.items() if len(values)}
+
+
+def _boxes(found: dict[str, Values]) -> alt.LayerChart:
+    rows = [_box(name, values) for name, values in found.items()]
+    base, y = chart(rows), _lines()
+    domain = (0.0, 1.0)
+    layers = layered(
+        base.mark_rule().encode(x=across("least", FRACTION, domain), x2="most:Q", y=y),
+        base.mark_bar(color=ATTENTION, size=STEP // 2).encode(
+            x=across("low", FRACTION, domain), x2="high:Q", y=y, tooltip="say:N"
+        ),
+        base.mark_tick(thickness=2, size=STEP // 2).encode(
+            x=across("middle", FRACTION, domain), y=y, tooltip="say:N"
+        ),
+    )
+    return layers.properties(width=WIDTH, height=STEP * len(rows))
+
+
+def _box(name: str, values: Values) -> dict[str, float | str]:
+    low, middle, high = np.quantile(values, BOX)
+    least, most = np.quantile(values, WHISKERS)
+    ends = {"least": least, "low": low, "middle": middle, "high": high, "most": most}
+    say = f"{ORDERS[name]}: {spread.in_words(values)}"
+    return {"order": ORDERS[name], **{key: short(end) for key, end in ends.items()}, "say": say}
+
+
+def _shares(excess: Values, possible: int) -> dict[str, float]:
+    """Of all documents that some set changes; those that the order never does stand last."""
+    counts = np.bincount(np.searchsorted(MOST_MORE, excess), minlength=len(EXCESS))
+    shares = {label: float(count) / possible for label, count in zip(EXCESS, counts, strict=True)}
+    return {**shares, NEVER: 1 - len(excess) / possible}
+
+
+def _stacks(rows: Rows, lines: int, possible: int) -> alt.LayerChart:
+    bars = chart(rows).mark_bar(color=RIVAL, size=STEP // 2, stroke=RIVAL, strokeWidth=0.5)
+    title = [f"share of documents: {', '.join(EXCESS)},", f"{NEVER} (empty)"]
+    shown = bars.encode(
+        x=across("low", title, (0.0, 1.0)),
+        x2="high:Q",
+        y=_lines(),
+        fillOpacity=alt.FillOpacity("strength:Q", scale=None, legend=None),
+        tooltip="say:N",
+    )
+    named = f"items beyond the smallest set (n = {possible:,})"
+    return layered(shown).properties(width=WIDTH, height=STEP * lines, title=named)
+
+
+def _lines() -> alt.Y:
+    lines = alt.Y("order:N", title=None, sort=None)
+    return lines.axis(grid=False, ticks=False, domain=False)

@@ -1,0 +1,309 @@
+"""How are numbers with their intervals drawn, one line below the other on a common scale?
+
+How do single numbers with their intervals compare, model by model?
+
+No single run's to draw: it is for pages of tables made again, such as Jain & Wallace's figure 5.
+
+How large is a claim's effect in each of several runs, and how sure is that?
+
+No single run's to draw. The shape of a point is that of the finding's mark.
+
+How good is each kind of model, and how sure is that over seeds?
+
+Wiegreffe & Pinter's tables 2 and 3, drawn.
+
+How often does each score put a marked item above an unmarked one?
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isnan
+
+import altair as alt
+
+from assay.report import text as words
+from assay.report.charts.style import (
+    ATTENTION,
+    LABEL_WIDTH,
+    PAGE,
+    RIVAL,
+    WIDTH,
+    Figure,
+    Rows,
+    across,
+    chart,
+    layered,
+    short,
+)
+from assay.report.sections.rationale import NAME, OWN, scores_measured
+from assay.report.sections.tables import EVERYTHING
+from assay.report.sections.trained import OVER_SEEDS, values_by_model
+from assay.report.text import number
+from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow
+from assay.statistics.intervals import Interval
+
+POINT = 45
+TENTHS = 10  # a scale ends at whole tenths
+
+
+@dataclass(frozen=True)
+class IntervalLine:
+    """A number and its interval, if it has one; `say` is told where someone points at it."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    say: str = ""
+    hue: str = ATTENTION
+    shape: str = "circle"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Its bounds; the value itself where it has none."""
+        if self.low is None or self.high is None or isnan(self.low):
+            return self.value, self.value
+        return self.low, self.high
+
+
+def tenths(values: Iterable[float]) -> tuple[float, float]:
+    """The narrowest scale of whole tenths, at least one, that shows all of them."""
+    shown = list(values)
+    low, high = floor(min(shown) * TENTHS), ceil(max(shown) * TENTHS)
+    if low == high:
+        low, high = (low - 1, high) if high > 0 else (low, high + 1)
+    return low / TENTHS, high / TENTHS
+
+
+def line_chart(
+    lines: Sequence[IntervalLine],
+    upward: alt.Y,
+    domain: tuple[float, float],
+    title: str | None = None,
+    dotted: float | None = None,
+    behind: Sequence[alt.Chart] = (),
+    point: int = POINT,
+) -> alt.LayerChart:
+    """`upward` places the lines by `name`; what lies outside the scale is cut off."""
+    base = chart(_rows(lines, domain)).encode(y=upward, color=alt.Color("hue:N", scale=None))
+    ranges = base.mark_rule(size=2).encode(x=across("low", title, domain), x2="high:Q")
+    points = base.mark_point(filled=True, size=point, opacity=1).encode(
+        x=across("value", title, domain), shape=alt.Shape("shape:N", scale=None), tooltip="say:N"
+    )
+    marks = [ranges, *behind, points]
+    if dotted is not None:
+        marks = [chart([{"at": dotted}]).mark_rule(strokeDash=[1, 2]).encode(x="at:Q"), *marks]
+    return layered(*marks)
+
+
+def by_name(longest: int, room: int | None = None) -> alt.Y:
+    """Names left of the scale, in the order of the lines; `room` keeps so much for them."""
+    width = alt.Undefined if room is None else room
+    upward = alt.Y("name:N", title=None, sort=None)
+    return upward.axis(labelLimit=longest, minExtent=width, maxExtent=width, grid=True,
+                       ticks=False, domain=False)  # fmt: skip
+
+
+def _rows(lines: Sequence[IntervalLine], domain: tuple[float, float]) -> Rows:
+    """Cut off here: a drawing that clips names its clips by a running number."""
+    least, most = domain
+    return [
+        {
+            "name": line.name,
+            "value": short(line.value),
+            "low": short(max(line.ends[0], least)),
+            "high": short(min(line.ends[1], most)),
+            "say": line.say,
+            "hue": line.hue,
+            "shape": line.shape,
+        }
+        for line in lines
+    ]
+
+
+DOT_WIDTH = 420
+DOT_STEP = 17  # the height of a line
+DOT_LABEL = 340  # pixels
+LETTER = (
+    7  # pixels, at most: the page's letters may be wider than those the drawing was laid out by
+)
+
+
+@dataclass(frozen=True)
+class Dots:
+    """One panel: a line per model."""
+
+    title: str
+    axis: str
+    lines: tuple[tuple[str, Interval], ...]
+
+    @property
+    def drawn(self) -> list[IntervalLine]:
+        return [
+            IntervalLine(words.shown(model), each.value, each.low, each.high, _say_dot(model, each))
+            for model, each in self.lines
+        ]
+
+
+def dot_figure(name: str, panels: Sequence[Dots]) -> Figure:
+    """Panels one below the other on the same scale, which shows zero."""
+    domain = tenths([0.0, *(end for panel in panels for line in panel.drawn for end in line.ends)])
+    drawn = alt.vconcat(*(_panel(panel, domain) for panel in panels), spacing=16)
+    return Figure(name, "agreement", drawn, " ".join(map(_said, panels)), PAGE)
+
+
+def _panel(panel: Dots, domain: tuple[float, float]) -> alt.LayerChart:
+    room = min(DOT_LABEL, LETTER * max(len(model) for model, _ in panel.lines))
+    upward = by_name(DOT_LABEL, room)
+    layers = line_chart(panel.drawn, upward, domain, panel.axis, dotted=0.0)
+    return layers.properties(width=DOT_WIDTH, height=DOT_STEP * len(panel.lines), title=panel.title)
+
+
+def _say_dot(model: str, interval: Interval) -> str:
+    return f"{model}: {words.with_interval(interval)}"
+
+
+def _said(panel: Dots) -> str:
+    lines = "; ".join(_say_dot(*line) for line in panel.lines)
+    return f"{panel.title}, {panel.axis}. {lines}."
+
+
+EFFECT_STEP = 24  # the height of a line
+EFFECT_POINT = 70  # larger than elsewhere: its shape is read
+LABELS = 112  # pixels left of the scale: browsers differ in how wide they set a letter
+EFFECT_LETTERS = 13  # letters that fit there; the table above has the whole name
+SHAPES: Mapping[str, str] = {
+    "supported": "circle",
+    "contradicted": "square",
+    "undecided": "diamond",
+}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A run, and what it found; None where it did not measure the claim."""
+
+    run: str
+    claim: ClaimFinding | None
+
+
+def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
+    """A line per run on one scale, which shows zero; a run without an effect keeps its place."""
+    found = [_line(line, line.claim) for line in lines if line.claim is not None]
+    upward = by_name(LABELS, LABELS)
+    upward = upward.scale(domain=[_label(line.run) for line in lines])
+    domain = tenths([0.0, *(end for line in found for end in line.ends)])
+    drawn = line_chart(found, upward, domain, dotted=0.0, point=EFFECT_POINT)
+    said = "; ".join(_say_effect(line) for line in lines)
+    drawn = drawn.properties(width=WIDTH, height=EFFECT_STEP * len(lines))
+    return Figure("effects", "", drawn, f"{words.shown(says)} {said}.")
+
+
+def _line(line: Effect, claim: ClaimFinding) -> IntervalLine:
+    shape, say = SHAPES.get(claim.finding, "circle"), _say_effect(line)
+    return IntervalLine(
+        _label(line.run), claim.effect or 0.0, claim.low, claim.high, say, shape=shape
+    )
+
+
+def _label(run: str) -> str:
+    whole = words.in_figure(run)
+    return whole if len(whole) <= EFFECT_LETTERS else whole[: EFFECT_LETTERS - 1] + "…"
+
+
+def _say_effect(line: Effect) -> str:
+    claim, run = line.claim, words.in_figure(line.run)
+    if claim is None:
+        return f"{run}: not measured"
+    bounds = "" if claim.low is None else f" [{number(claim.low)}, {number(claim.high)}]"
+    return f"{run}: {claim.finding}, {number(claim.effect)}{bounds}"
+
+
+FOREST_STEP = 22  # the height of a line
+PROBES = ("uniform", "guide")
+TICK = 10  # the height of one model's stroke
+
+
+def forests(record: RunRecord) -> Iterator[Figure]:
+    """The mean as a point, Student's interval as a line, each model as a stroke."""
+    for probe in PROBES:
+        means = {
+            row.group: row
+            for row in record.summary
+            if (row.probe, row.quantity, row.statistic) == (probe, "f1", OVER_SEEDS)
+            and row.group is not None
+            and row.value is not None
+        }
+        if means:
+            single = values_by_model(record, probe, "f1")
+            said = "; ".join(_say_group(group, row) for group, row in means.items())
+            drawn = _forest(means, single)
+            yield Figure(f"{probe}_forest", probe, drawn, f"F1 on test by kind of model. {said}.")
+
+
+def _forest(
+    means: Mapping[str, SummaryRow], single: Mapping[tuple[str, int], float]
+) -> alt.LayerChart:
+    """The scale shows all models: an interval from two seeds may run far beyond, and is cut off."""
+    lines = list(_forest_lines(means))
+    strokes: Rows = [
+        {"name": words.group(group), "x": short(value), "say": f"seed {seed}: {value:.3f}"}
+        for (group, seed), value in single.items()
+    ]
+    upward = by_name(2 * LABEL_WIDTH)
+    each = chart(strokes).mark_tick(thickness=1, size=TICK)
+    behind = [each.encode(x="x:Q", y=upward, tooltip="say:N")]
+    domain = tenths([*single.values(), *(line.value for line in lines)])
+    layers = line_chart(lines, upward, domain, "F1", behind=behind)
+    return layers.properties(width=WIDTH, height=FOREST_STEP * len(means), title="F1 on test")
+
+
+def _forest_lines(means: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
+    for group, row in means.items():
+        if row.value is not None:
+            yield IntervalLine(
+                words.group(group), row.value, row.low, row.high, _say_group(group, row)
+            )
+
+
+def _say_group(group: str, row: SummaryRow) -> str:
+    bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
+    return f"{words.group(group)}: {row.value:.3f}{bounds}, {row.n} seeds"
+
+
+AUC_STEP = 20  # the height of a line
+AUC_LABEL = 170  # pixels
+CHANCE, PERFECT = 0.5, 1.0
+
+
+def plausible_forest(record: RunRecord) -> Iterator[Figure]:
+    """The mean over documents as a point, its interval as a line; chance is dotted."""
+    rows = {
+        row.group: row
+        for row in record.summary
+        if (row.probe, row.quantity, row.predicted) == (NAME, "auc", EVERYTHING)
+    }
+    measured = {name: rows[name] for name in scores_measured(record)}
+    if measured:
+        said = "; ".join(_say_auc(name, row) for name, row in measured.items())
+        lines = list(_auc_lines(measured))
+        domain = tenths([CHANCE, PERFECT, *(line.ends[0] for line in lines)])
+        drawn = line_chart(lines, by_name(AUC_LABEL), domain, "AUC", dotted=CHANCE)
+        drawn = drawn.properties(
+            width=WIDTH, height=AUC_STEP * len(lines), title="AUC for marked items"
+        )
+        yield Figure(NAME, NAME, drawn, f"Mean AUC for marked items, by score. {said}.")
+
+
+def _auc_lines(measured: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
+    for name, row in measured.items():
+        if row.value is not None:
+            hue = ATTENTION if name == OWN else RIVAL
+            yield IntervalLine(
+                words.score(name), row.value, row.low, row.high, _say_auc(name, row), hue
+            )
+
+
+def _say_auc(name: str, row: SummaryRow) -> str:
+    bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
+    return f"{words.score(name)}: {row.value:.3f}{bounds}, {row.n} documents"

@@ -1,0 +1,196 @@
+"""Does the answer change with the largest weight? Jain & Wallace's figures 6 and 8.
+
+Do other seeds move attention as far as an adversary does? Wiegreffe & Pinter's figure 3.
+"""
+
+from collections.abc import Iterator
+
+import altair as alt
+import numpy as np
+
+from assay.report import text as words
+from assay.report.charts import distributions as spread
+from assay.report.charts.distributions import AxisScale, Bin
+from assay.report.charts.style import (
+    ATTENTION,
+    LABEL_WIDTH,
+    RIVAL,
+    TEXT_SIZE,
+    WIDTH,
+    Figure,
+    Rows,
+    across,
+    chart,
+    layered,
+    short,
+)
+from assay.report.sections.adversary import PAPER_EPS, eps_group
+from assay.runs.directory import RunRecord
+
+STEP = 36
+REACH = 0.42  # half the height of the widest point, in steps
+
+
+def permutation_violins(record: RunRecord) -> Iterator[Figure]:
+    """Figure 6: median change under shuffled weights, one figure per predicted class."""
+    said = "Median change under shuffled weights"
+    axis = "median change of the prediction (TVD)"
+    yield from _figures(record, ("permutation", "median_tvd", None), spread.TVD, axis, said)
+
+
+def jsd_violins(record: RunRecord) -> Iterator[Figure]:
+    """Figure 8: how far weights can go with the same prediction, at the paper's stricter eps."""
+    eps = PAPER_EPS[0]
+    said = axis = f"largest JSD, prediction within {eps:g}"
+    wanted = ("adversary", "max_jsd", eps_group(eps))
+    yield from _figures(record, wanted, spread.JSD, axis, said.capitalize())
+
+
+def _figures(
+    record: RunRecord, wanted: tuple[str, str, str | None], scale: AxisScale, axis: str, said: str
+) -> Iterator[Figure]:
+    probe = wanted[0]
+    table, largest = record.measured(*wanted), record.measured(probe, "max_attention")
+    for number, panel in enumerate(spread.panels(record), start=1):
+        if bins := spread.by_largest_weight(table, largest, panel):
+            title = words.in_figure(panel.title)
+            drawn = _violins(bins, scale, axis).properties(title=title)
+            opening = f"{said}, predicted {title}."
+            name = f"{probe}_violins_{number}"
+            yield Figure(name, probe, drawn, words.by_weight(opening, bins))
+
+
+def _violins(bins: list[Bin], scale: AxisScale, title: str) -> alt.LayerChart:
+    places = list(range(len(spread.WEIGHT_BINS)))
+    upward = alt.Y("y:Q", title=None).scale(domain=[-0.5, len(places) - 0.5])
+    upward = upward.axis(
+        values=places,
+        labelExpr=bin_labels(bins),
+        grid=False,
+        minExtent=LABEL_WIDTH,
+        ticks=False,
+        labelOffset=-TEXT_SIZE / 2,
+    )
+    shapes = chart(_shapes(bins, scale)).mark_area(color=ATTENTION)
+    medians = chart(_medians(bins)).mark_tick(thickness=2, size=18, orient="vertical")
+    layers = layered(
+        shapes.encode(y2="high:Q", detail="bin:N", tooltip="say:N"), medians.encode(tooltip="say:N")
+    )
+    shared = layers.encode(x=across("x", title, (scale.low, scale.high)), y=upward)
+    return shared.properties(width=WIDTH, height=STEP * len(places))
+
+
+def bin_labels(bins: list[Bin]) -> str:
+    """An expression for the axis: range and number of documents. Nothing in it is the data's."""
+    sizes = {part.number: len(part.values) for part in bins}
+    labels = [
+        f"['{name}', 'n = {sizes.get(place, 0):,}']"
+        for place, name in enumerate(spread.WEIGHT_BINS)
+    ]
+    return f"[{', '.join(labels)}][datum.value]"
+
+
+def _shapes(bins: list[Bin], scale: AxisScale) -> Rows:
+    return [
+        {
+            "bin": part.number,
+            "x": short(x),
+            "y": short(part.number - REACH * height),
+            "high": short(part.number + REACH * height),
+            "say": _say(part),
+        }
+        for part in bins
+        for x, height in zip(scale.edges, spread.smoothed(part.values, scale), strict=True)
+    ]
+
+
+def _medians(bins: list[Bin]) -> Rows:
+    return [
+        {"y": part.number, "x": short(np.median(part.values)), "say": _say(part)} for part in bins
+    ]
+
+
+def _say(part: Bin) -> str:
+    return f"largest weight {spread.WEIGHT_BINS[part.number]}: {spread.in_words(part.values)}"
+
+
+NAME = "seeds"
+SEED_STEP = 44
+SEED_REACH = 0.44  # the height of half a violin, in steps
+AXIS = "JSD to the model’s own weights"
+SEEDS = "trained again"
+ADVERSARY = f"adversary, prediction within {PAPER_EPS[0]:g}"
+
+
+def seed_violins(record: RunRecord) -> Iterator[Figure]:
+    """Above each line models that differ by seed, below it the adversary where it was measured."""
+    seeds = record.measured(NAME, "median_jsd", "both")
+    rival = record.measured("adversary", "max_jsd", eps_group(PAPER_EPS[0]))
+    largest = record.measured(NAME, "max_attention")
+    for number, panel in enumerate(spread.panels(record), start=1):
+        above = spread.by_largest_weight(seeds, largest, panel)
+        if not above:
+            continue
+        below = spread.by_largest_weight(rival, largest, panel)
+        title = words.in_figure(panel.title)
+        said = words.by_weight(f"Median JSD over seeds, predicted {title}.", above)
+        if below:
+            said += " " + words.by_weight(f"{ADVERSARY.capitalize()}.", below)
+        sides = [f"above: {SEEDS}", f"below: {ADVERSARY}"] if below else [SEEDS]
+        drawn = _seed_violins(above, below).properties(title=[title, *sides])
+        yield Figure(f"seeds_violins_{number}", NAME, drawn, said)
+
+
+def _seed_violins(above: list[Bin], below: list[Bin]) -> alt.LayerChart:
+    places = list(range(len(spread.WEIGHT_BINS)))
+    upward = alt.Y("y:Q", title=None).scale(domain=[-0.5, len(places) - 0.5])
+    upward = upward.axis(values=places, labelExpr=bin_labels(above), grid=False, ticks=False,
+                         minExtent=LABEL_WIDTH, labelOffset=-TEXT_SIZE / 2)  # fmt: skip
+    layers = [*_side(above, 1, ATTENTION, SEEDS), *_side(below, -1, RIVAL, ADVERSARY)]
+    domain = (spread.JSD.low, spread.JSD.high)
+    shared = layered(*layers).encode(x=across("x", AXIS, domain), y=upward)
+    return shared.properties(width=WIDTH, height=SEED_STEP * len(places))
+
+
+def _side(bins: list[Bin], side: int, colour: str, name: str) -> list[alt.Chart]:
+    """Half violins above (1) or below (-1) their lines, and their medians."""
+    if not bins:
+        return []
+    shapes = chart(_seed_shapes(bins, side, name)).mark_area(color=colour)
+    medians = chart(_seed_medians(bins, side, name)).mark_rule(strokeWidth=2)
+    return [
+        shapes.encode(y2="high:Q", detail="bin:N", tooltip="say:N"),
+        medians.encode(y2="high:Q", tooltip="say:N"),
+    ]
+
+
+def _seed_shapes(bins: list[Bin], side: int, name: str) -> Rows:
+    scale = spread.JSD
+    return [
+        {
+            "bin": part.number,
+            "x": short(x),
+            "y": part.number,
+            "high": short(part.number + side * SEED_REACH * height),
+            "say": _say_seed(part, name),
+        }
+        for part in bins
+        for x, height in zip(scale.edges, spread.smoothed(part.values, scale), strict=True)
+    ]
+
+
+def _seed_medians(bins: list[Bin], side: int, name: str) -> Rows:
+    return [
+        {
+            "x": short(np.median(part.values)),
+            "y": part.number,
+            "high": short(part.number + side * SEED_REACH / 2),
+            "say": _say_seed(part, name),
+        }
+        for part in bins
+    ]
+
+
+def _say_seed(part: Bin, name: str) -> str:
+    bin_name = spread.WEIGHT_BINS[part.number]
+    return f"{name}, largest weight {bin_name}: {spread.in_words(part.values)}"

@@ -1,0 +1,141 @@
+"""How do a run's summaries reach a paper? As LaTeX tables, one per probe, one column wide.
+
+They need `booktabs` and nothing else. Every number stands with its interval and the number it was
+taken over. What comes from the data is escaped; see `escapes`.
+
+How do a run's figures reach a paper? As vector files, as wide as one column or as two.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from assay.config import VERSION
+from assay.data.files import write_file
+from assay.report import text as words
+from assay.report.charts.style import for_paper
+from assay.report.figures import paper_figures
+from assay.report.sections.run import describe_run
+from assay.report.sections.tables import EVERYTHING, by_class, principal, subject_of
+from assay.report.sections.verdict import TESTED, grouped
+from assay.report.text import count, number
+from assay.report.text import latex as tex
+from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow, read_run
+
+MOST_CLASSES = 3  # that a column of a paper has room for
+COLUMNS = 4
+INDENT = r"\quad "
+HEAD = rf"""% Written by assay {VERSION}. In the preamble: \usepackage{{booktabs}}
+% Over all test documents; every other row is in summary.csv."""
+INTERVALS = (
+    r"Values with 95\,\% intervals; $n$ counts documents, or models where a mean is over seeds "
+    "(one model has no interval)."
+)
+
+
+def summary_tex(record: RunRecord) -> str:
+    """The verdict, then the probes in the summary's order."""
+    tables = [_verdict(record)] if any(c.finding in TESTED for c in record.verdict) else []
+    tables += [_probe(record, probe, rows) for probe, rows in principal(record.summary).items()]
+    return "\n\n".join([HEAD, *tables]) + "\n"
+
+
+def _verdict(record: RunRecord) -> str:
+    caption = (
+        f"What may be claimed of this model's attention. {tex(describe_run(record).sentence, 600)} "
+        r"Effects with 95\,\% intervals; what each counts stands in the report."
+    )
+    lines: list[str] = []
+    for group in grouped(record.verdict):
+        if group.tested:
+            lines += [_across(group.name), *map(_claim_line, group.tested)]
+    untested = sum(len(group.untested) for group in grouped(record.verdict))
+    said = f"Not measured or not applicable: {untested} of {len(record.verdict)} claims."
+    lines += [r"\addlinespace", _across(said)] if untested else []
+    return _table("verdict", caption, ("claim", "finding", "effect", "$n$"), lines)
+
+
+def _claim_line(claim: ClaimFinding) -> str:
+    effect = _estimate(claim.effect, claim.low, claim.high)
+    return _line(INDENT + tex(claim.claim), claim.finding, effect, tex(count(claim.n)))
+
+
+def _probe(record: RunRecord, probe: str, rows: Sequence[SummaryRow]) -> str:
+    declared = words.probe(probe)
+    about = "" if declared is None else f" {tex(declared.question)} After {tex(declared.paper)}."
+    caption = rf"\emph{{{tex(words.plain(probe))}}}.{about} {INTERVALS}"
+    lines: list[str] = []
+    for name, alike in groupby(rows, key=lambda row: subject_of(row)[0]):
+        lines += [_across(words.quantity(name, probe)), *_lines(record, list(alike))]
+    return _table(probe, caption, ("of", "statistic", "value", "$n$"), lines)
+
+
+def _lines(record: RunRecord, rows: list[SummaryRow]) -> Iterator[str]:
+    """Each statistic, and the first also by class, where there is room for that."""
+    few = len(record.classes) <= MOST_CLASSES
+    for place, row in enumerate(rows):
+        yield _summary_line(row)
+        if few and place == 0 and row.group is None:
+            yield from map(_summary_line, by_class(record.summary, row))
+
+
+def _summary_line(row: SummaryRow) -> str:
+    if row.predicted != EVERYTHING:
+        subject = f"predicted {tex(row.predicted, words.LONGEST_NAME)}"
+    else:
+        subject = "all" if row.group is None else tex(words.group(row.group), words.LONGEST_NAME)
+    value = _estimate(row.value, row.low, row.high)
+    return _line(INDENT + subject, tex(words.statistic(row.statistic)), value, tex(count(row.n)))
+
+
+def _estimate(value: float | None, low: float | None, high: float | None) -> str:
+    bounds = "" if low is None or high is None else f" [{number(low)}, {number(high)}]"
+    return tex(number(value) + bounds)
+
+
+def _table(name: str, caption: str, headings: tuple[str, ...], lines: Sequence[str]) -> str:
+    return "\n".join(
+        (
+            r"\begin{table*}[tb]",
+            r"\centering\footnotesize",
+            rf"\caption{{{caption}}}",
+            rf"\label{{tab:assay-{name.replace('_', '-')}}}",
+            r"\begin{tabular*}{\linewidth}{@{\extracolsep{\fill}}llrr@{}}",
+            r"\toprule",
+            _line(*headings),
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular*}",
+            r"\end{table*}",
+        )
+    )
+
+
+def _across(text: str) -> str:
+    """A heading over all columns, which may be longer than a line. A tau stays small.
+
+    Its box has no width: the columns below take theirs from the numbers alone.
+    """
+    first = text[:1].upper() if text[:1].isascii() else text[:1]
+    box = rf"\makebox[0pt][l]{{\parbox[t]{{\linewidth}}{{\raggedright {tex(first + text[1:])}}}}}"
+    return rf"\multicolumn{{{COLUMNS}}}{{@{{}}l@{{}}}}{{{box}}} \\"
+
+
+def _line(*cells: str) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def write_figures(run_dir: Path) -> list[Path]:
+    """Write `figures/NAME.svg` and `.pdf` into a run directory; the paths, in the page's order."""
+    written: list[Path] = []
+    for figure in paper_figures(read_run(run_dir)):
+        for suffix, content in for_paper(figure).items():
+            path = run_dir / "figures" / f"{figure.name}.{suffix}"
+            _write(path, content)
+            written.append(path)
+    return written
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_file(path, lambda unfinished: unfinished.write_bytes(content))

@@ -1,0 +1,77 @@
+"""Of all that was measured about the furthest weights, what stands first and what on demand?"""
+
+from dataclasses import dataclass
+
+from assay.probes.adversary import EPS, SHOWN
+from assay.report.sections.tables import EVERYTHING, SummaryTable, tables
+from assay.runs.directory import RunRecord, SummaryRow
+
+NAME = "adversary"
+PAPER_EPS = (SHOWN, 0.05)  # classification and question answering in Jain & Wallace
+METHODS = {
+    "exact": "For this model the furthest weights are computed exactly: no others go further.",
+    "bracket": "For this model the furthest weights lie in a bracket: those shown can be reached, "
+    "and no feasible weights exceed the upper bound that stands beside them.",
+    "search": "For this model the furthest weights are searched for, as in the paper: those shown "
+    "can be reached, and others may go further.",
+}
+
+
+def eps_group(eps: float) -> str:
+    """The name in the evidence of what was measured at one eps."""
+    return f"eps={eps:g}"
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The mean largest JSD at one eps, with its interval, and the mean upper bound if there is."""
+
+    eps: float
+    mean: float
+    low: float
+    high: float
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class AdversarySection:
+    """What the section of this probe says beside its figures."""
+
+    methods: tuple[str, ...]
+    bracketed: bool
+    first: list[SummaryTable]  # at the paper's two eps
+    rest: list[SummaryTable]
+
+
+def adversary_section(record: RunRecord) -> AdversarySection:
+    own = [row for row in record.summary if row.probe == NAME]
+    ahead = [row for row in own if row.group in [eps_group(eps) for eps in PAPER_EPS]]
+    later = [row for row in own if row not in ahead]
+    used = record.evidence.filter(probe=NAME)["method"].drop_nulls().unique().sort()
+    return AdversarySection(
+        methods=tuple(METHODS[name] for name in used if name in METHODS),
+        bracketed="bracket" in used,
+        first=tables(ahead).get(NAME, []),
+        rest=tables(later).get(NAME, []),
+    )
+
+
+def frontier(record: RunRecord) -> list[FrontierPoint]:
+    """How far weights can go as more change of the prediction is allowed, over all documents."""
+    means = {
+        (row.quantity, row.group): row
+        for row in record.summary
+        if (row.probe, row.predicted, row.statistic) == (NAME, EVERYTHING, "mean")
+    }
+    points = [_point(eps, means) for eps in EPS]
+    return [point for point in points if point is not None]
+
+
+def _point(eps: float, means: dict[tuple[str, str | None], SummaryRow]) -> FrontierPoint | None:
+    row = means.get(("max_jsd", eps_group(eps)))
+    if row is None or row.value is None:
+        return None
+    above = means.get(("max_jsd_upper", eps_group(eps)))
+    low = row.value if row.low is None else row.low
+    high = row.value if row.high is None else row.high
+    return FrontierPoint(eps, row.value, low, high, None if above is None else above.value)

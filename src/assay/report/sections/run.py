@@ -1,0 +1,141 @@
+"""What was run, with what, on what: the account that opens and closes the page."""
+
+import json
+from dataclasses import dataclass
+
+from assay.report.text import count, number, percent
+from assay.runs.directory import RunRecord
+from assay.runs.manifest import COMPLETE, Fields
+from assay.statistics.intervals import share_interval
+
+ENCODERS = {
+    "bilstm": "A bidirectional LSTM",
+    "cnn": "A convolutional encoder",
+    "average": "An encoder that reads each item by itself",
+    "flan-rnn": "A flat attention network with a bidirectional GRU",
+    "flan-conv": "A flat attention network with convolutions",
+    "flan-none": "A flat attention network without an encoder",
+    "han-rnn": "A hierarchical attention network with bidirectional GRUs",
+    "han-conv": "A hierarchical attention network with convolutions",
+    "han-none": "A hierarchical attention network without encoders",
+}
+SECTIONS = {  # heading: key of run.json
+    "Test result": "test",
+    "Settings": "settings",
+    "Seeds": "seeds",
+    "Further trainings": "trainings",
+    "Corpus": "corpus",
+    "Training recipe": "recipe",
+    "Word vectors": "vectors",
+    "What this model cannot be asked": "not_applicable",
+    "Versions": "versions",
+}
+
+
+@dataclass(frozen=True)
+class EpochTable:
+    """One row per epoch, as the run recorded it."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    kept: int | None  # the place of the row whose epoch was kept
+    metric: str | None
+
+
+@dataclass(frozen=True)
+class RunDescription:
+    sentence: str
+    unfinished: str | None  # the status of a run that did not end
+    facts: dict[str, dict[str, str]]  # heading -> name -> value
+    dropped: dict[str, str]
+    said: tuple[str, ...]
+    training: EpochTable | None
+
+
+def describe_run(record: RunRecord) -> RunDescription:
+    """Everything run.json says, in the reader's order."""
+    run, corpus = record.manifest, record.manifest.corpus
+    status = run.status
+    facts = {title: _facts(run.section(key)) for title, key in SECTIONS.items()}
+    facts["Corpus"] = _corpus(corpus, record.classes)
+    test = run.section("test")
+    facts["Test result"] = {key: _cell(test, key) for key in test.values}
+    return RunDescription(
+        sentence=_sentence(record),
+        unfinished=None if status in (None, COMPLETE) else status,
+        facts={title: rows for title, rows in facts.items() if rows},
+        dropped=_facts(corpus.section("dropped")),
+        said=tuple(str(line) for line in corpus.rows("said")),
+        training=_training(run.section("training")),
+    )
+
+
+def _sentence(record: RunRecord) -> str:
+    """What was run, in one sentence built from what is known."""
+    settings, corpus = record.manifest.section("settings"), record.manifest.section("corpus")
+    encoder, attention = settings.text("encoder"), settings.text("attention")
+    who = ENCODERS.get(encoder, f"The encoder {encoder}") if encoder else "A model"
+    how = f" with {attention} attention" if attention else ""
+    name = corpus.text("title") or corpus.text("name")
+    source = f" ({name})" if name else ""
+    train = corpus.section("sizes").count("train")
+    taught = train and record.manifest.section("training").rows("epochs")
+    trained = f", trained on {count(train)} documents{source}," if taught else ""
+    tested = f"{count(len(record.instances))} documents{'' if taught else source}"
+    return f"{who}{how}{trained} was tested on {tested}{_share_right(record)}."
+
+
+def _share_right(record: RunRecord) -> str:
+    documents = record.instances
+    if documents.is_empty():
+        return ""
+    right = share_interval(
+        int((documents["label"] == documents["prediction"]).sum()), len(documents)
+    )
+    between = f"[{percent(right.low)}, {percent(right.high)}]"
+    return f" and predicts {percent(right.value)} {between} of them correctly"
+
+
+def _corpus(corpus: Fields, classes: tuple[str, ...]) -> dict[str, str]:
+    apart = {"dropped", "said", "classes", "sizes"}
+    own = {key: value for key, value in corpus.values.items() if key not in apart}
+    sizes = _facts(corpus.section("sizes"))
+    return {
+        **_facts(Fields(corpus.place, own)),
+        **{f"{split} documents": size for split, size in sizes.items()},
+        "classes": ", ".join(classes),
+    }
+
+
+def _facts(fields: Fields) -> dict[str, str]:
+    return {key: _said(value) for key, value in fields.values.items()}
+
+
+def _said(value: object) -> str:
+    """A setting as text: as it was given, structures as JSON."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _training(training: Fields) -> EpochTable | None:
+    epochs = [Fields.of(row, f"{training.place}, epochs") for row in training.rows("epochs")]
+    if not epochs:
+        return None
+    columns = tuple(dict.fromkeys(["epoch", *(key for epoch in epochs for key in epoch.values)]))
+    return EpochTable(
+        columns=columns,
+        rows=tuple(tuple(_cell(epoch, key) for key in columns) for epoch in epochs),
+        kept=next((place for place, epoch in enumerate(epochs) if _is_best(epoch, training)), None),
+        metric=training.text("metric"),
+    )
+
+
+def _is_best(epoch: Fields, training: Fields) -> bool:
+    best = training.count("best_epoch")
+    return best is not None and epoch.count("epoch") == best
+
+
+def _cell(epoch: Fields, key: str) -> str:
+    value = epoch.values.get(key)
+    return number(value) if isinstance(value, float) else _said(value)

@@ -1,0 +1,161 @@
+"""How do the long rows of a summary become tables that a reader can compare down a column?
+
+Which of a run's many summaries would a paper print?
+
+The page and `summary.csv` hold them all. Tables that are read away from the page hold the
+quantities named here, over all documents, without bins and with one bound on the change of
+the prediction.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from assay.report import text as words
+from assay.runs.directory import SummaryRow
+
+EVERYTHING = "all"
+MOST_CLASSES = 12  # rows of classes in one table; the rest stay in summary.csv
+Subject = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """The statistics over one set of documents, which `n` and `skipped` count."""
+
+    predicted: str
+    n: int | None
+    skipped: int | None
+    cells: tuple[SummaryRow | None, ...]
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """One quantity, and one of the groups if the probe varied something."""
+
+    caption: str
+    rows: tuple[TableRow, ...]
+    classes_left_out: int
+
+
+@dataclass(frozen=True)
+class SummaryTable:
+    """Quantities of one probe that are summarised alike."""
+
+    statistics: tuple[str, ...]
+    parts: tuple[TablePart, ...]
+
+
+def tables(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryTable]]:
+    """Tables by probe, both in the order in which the summary names them."""
+    found: dict[str, dict[Subject, list[SummaryRow]]] = {}
+    for row in filter(_is_shown, summary):
+        found.setdefault(row.probe, {}).setdefault(subject_of(row), []).append(row)
+    return {probe: list(_tables(probe, subjects)) for probe, subjects in found.items()}
+
+
+def _is_shown(row: SummaryRow) -> bool:
+    """Not what a matrix shows; and a class that was never predicted has nothing to say."""
+    said = row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
+    return said and not words.is_detail(row.quantity)
+
+
+def subject_of(row: SummaryRow) -> Subject:
+    """Quantity and group; the p of a tau stands in the tau's own row."""
+    name = row.quantity
+    return (f"tau_{name.removeprefix('p_')}" if name.startswith("p_") else name), row.group
+
+
+def _tables(probe: str, subjects: dict[Subject, list[SummaryRow]]) -> Iterable[SummaryTable]:
+    for names, alike in groupby(subjects.items(), key=lambda pair: _statistics(pair[1])):
+        yield SummaryTable(
+            statistics=tuple(words.statistic(name) for name in names),
+            parts=tuple(_part(probe, subject, rows, names) for subject, rows in alike),
+        )
+
+
+def _statistics(rows: list[SummaryRow]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.statistic for row in rows))
+
+
+def _part(
+    probe: str, subject: Subject, rows: list[SummaryRow], names: tuple[str, ...]
+) -> TablePart:
+    quantity, group = subject
+    caption = words.quantity(quantity, probe) + (f": {words.group(group)}" if group else "")
+    shown, left_out = _most_predicted(rows)
+    return TablePart(caption, tuple(_rows(shown, names)), left_out)
+
+
+def _most_predicted(rows: list[SummaryRow]) -> tuple[list[SummaryRow], int]:
+    """The rows over everything, and those of the classes with the most documents."""
+    sizes: dict[str, int] = {}
+    for row in rows:
+        if row.predicted != EVERYTHING:
+            sizes[row.predicted] = max(sizes.get(row.predicted, 0), row.n or 0)
+    kept = {EVERYTHING, *sorted(sizes, key=lambda name: -sizes[name])[:MOST_CLASSES]}
+    return [row for row in rows if row.predicted in kept], max(0, len(sizes) - MOST_CLASSES)
+
+
+def _rows(rows: list[SummaryRow], names: tuple[str, ...]) -> Iterable[TableRow]:
+    """Statistics stand side by side only if they were taken over the same documents."""
+    order = {key: place for place, key in enumerate(dict.fromkeys(map(_documents, rows)))}
+    in_order = sorted(rows, key=lambda row: order[_documents(row)])
+    for key, members in groupby(in_order, key=_documents):
+        cells = {row.statistic: row for row in members}
+        yield TableRow(*key, cells=tuple(cells.get(name) for name in names))
+
+
+def _documents(row: SummaryRow) -> tuple[str, int | None, int | None]:
+    return row.predicted, row.n, row.skipped
+
+
+# A probe that is not named here brings all its quantities, up to MOST_ROWS.
+PRINCIPAL: Mapping[str, tuple[str, ...]] = {
+    "permutation": ("median_tvd",),
+    "adversary": ("max_jsd", "max_jsd_upper", "adversary_tvd"),
+    "erase_one": ("flip_top", "flip_random_expected", "flip_any"),
+    "erase_order": ("fraction_to_flip", "never_flips"),
+    "substitute": ("tvd", "jsd", "flip"),
+    "uniform": ("f1", "f1_difference"),
+    "seeds": ("median_jsd", "median_tvd", "shuffled_jsd"),
+    "guide": ("f1",),
+    "imitation": ("mean_jsd", "mean_tvd", "f1"),
+    "deception": ("f1", "mean_mass"),
+}
+SAME_PREDICTION = "eps=0.01"  # Jain & Wallace's
+ASIDE = ("max_attention=", "as_released")  # bins, and what only repeats a paper's own program
+WITHOUT_INTERVAL = "std"
+MOST_ROWS = 20  # of one probe, before rows by class
+
+
+def principal(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryRow]]:
+    """By probe, over all documents, in the summary's order."""
+    found: dict[str, list[SummaryRow]] = {}
+    for row in summary:
+        if row.predicted == EVERYTHING and _is_principal(row):
+            found.setdefault(row.probe, []).append(row)
+    return {probe: rows[:MOST_ROWS] for probe, rows in found.items()}
+
+
+def by_class(summary: Iterable[SummaryRow], whole: SummaryRow) -> list[SummaryRow]:
+    """The same statistic over the documents of each predicted class."""
+    return [
+        row
+        for row in summary
+        if (row.probe, row.quantity, row.group) == (whole.probe, whole.quantity, whole.group)
+        and row.statistic == whole.statistic
+        and row.predicted != EVERYTHING
+        and row.value is not None
+    ]
+
+
+def _is_principal(row: SummaryRow) -> bool:
+    if row.value is None or row.statistic == WITHOUT_INTERVAL or words.is_detail(row.quantity):
+        return False
+    group = row.group or ""
+    if any(part in group for part in ASIDE):
+        return False
+    if group.startswith("eps=") and group != SAME_PREDICTION:
+        return False
+    return row.quantity in PRINCIPAL.get(row.probe, (row.quantity,))

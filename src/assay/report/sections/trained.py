@@ -1,0 +1,119 @@
+"""What was measured of whole models, those that were trained for a probe?"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from assay.report import text as words
+from assay.report.sections.tables import EVERYTHING
+from assay.runs.directory import RunRecord, SummaryRow
+
+OVER_SEEDS, OVER_DOCUMENTS = "mean_over_seeds", "over_documents"
+STATISTICS = (OVER_SEEDS, OVER_DOCUMENTS)
+AGAIN = "mean_half_tvd"  # the TVD once more, as a paper printed it: kept for its tables only
+HEADINGS: Mapping[str, str] = {
+    "f1": "F1",
+    "mean_jsd": "mean JSD",
+    "mean_tvd": "mean TVD",
+    "mean_mass": "mass on the marked",
+    "accuracy_without_marked": "accuracy without them",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ModelLine:
+    """A kind of models, how many they are, and a cell per quantity; None where it has none."""
+
+    name: str
+    models: int
+    cells: tuple[SummaryRow | None, ...]
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Models by what the probe varied."""
+
+    columns: tuple[Column, ...]
+    lines: tuple[ModelLine, ...]
+
+
+@dataclass(frozen=True)
+class Total:
+    """One number that stands for all that the probe varied."""
+
+    meaning: str
+    over_seeds: SummaryRow
+    over_documents: SummaryRow | None
+
+
+@dataclass(frozen=True)
+class TrainedSection:
+    kinds: Kinds
+    totals: tuple[Total, ...]
+
+    @property
+    def resampled(self) -> bool:
+        """Has a total an interval over documents?"""
+        return any(total.over_documents is not None for total in self.totals)
+
+
+def trained_sections(record: RunRecord) -> dict[str, TrainedSection]:
+    """By probe; those that train nothing are left out."""
+    found: dict[str, list[SummaryRow]] = {}
+    for row in record.summary:
+        whole = row.statistic in STATISTICS and row.predicted == EVERYTHING
+        if whole and row.quantity != AGAIN:
+            found.setdefault(row.probe, []).append(row)
+    return {probe: _trained(probe, rows) for probe, rows in found.items()}
+
+
+def without_models(summary: Iterable[SummaryRow]) -> list[SummaryRow]:
+    """The rows that are about documents."""
+    return [row for row in summary if row.statistic not in STATISTICS]
+
+
+def values_by_model(record: RunRecord, probe: str, quantity: str) -> dict[tuple[str, int], float]:
+    """(group, seed) -> value, in the order of the evidence."""
+    rows = record.evidence.filter(
+        pl.col("instance").is_null(),
+        pl.col("group").is_not_null(),
+        pl.col("value").is_not_null(),
+        pl.col("probe") == probe,
+        pl.col("quantity") == quantity,
+    )
+    return {(row["group"], row["seed"]): row["value"] for row in rows.iter_rows(named=True)}
+
+
+def _trained(probe: str, rows: list[SummaryRow]) -> TrainedSection:
+    cells = {(row.group, row.quantity): row for row in rows if row.group is not None}
+    groups, quantities = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    lines = [
+        ModelLine(
+            words.group(group),
+            max(row.n or 0 for (other, _), row in cells.items() if other == group),
+            tuple(cells.get((group, quantity)) for quantity in quantities),
+        )
+        for group in groups
+        if group is not None
+    ]
+    columns = tuple(
+        Column(HEADINGS.get(name) or words.plain(name), words.quantity(name, probe))
+        for name in quantities
+        if name is not None
+    )
+    return TrainedSection(Kinds(columns, tuple(lines)), tuple(_totals(probe, rows)))
+
+
+def _totals(probe: str, rows: list[SummaryRow]) -> Iterable[Total]:
+    alone = {(row.quantity, row.statistic): row for row in rows if row.group is None}
+    for (name, statistic), row in alone.items():
+        if statistic == OVER_SEEDS:
+            beside = alone.get((name, OVER_DOCUMENTS))
+            yield Total(words.quantity(name, probe), row, beside)

@@ -1,0 +1,1 @@
+"""Everything about a run on disk: jobs, store, manifest, reading and orchestration."""

@@ -1,0 +1,212 @@
+"""The audit: all scores and probes on some documents of a model.
+
+A pure function from a model and documents to two tables. It knows nothing of files, jobs or
+training, so the rows of a document do not depend on who runs it and on its neighbours.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+
+from assay.config import EXACT_BELOW, SAMPLE
+from assay.data.batches import EncodedSplit, evaluation_batches
+from assay.data.corpus import Document
+from assay.data.vocabulary import Vocabulary
+from assay.evidence import empty, sign
+from assay.models.protocol import AttendsWords, Model
+from assay.models.view import AuditView, NotApplicable, View
+from assay.probes import PROBES
+from assay.probes.inputs import bind_inputs, prepare_inputs
+from assay.probes.probe import Probe
+from assay.scores import SCORES
+from assay.scores.leave_one_out import checked_documents
+from assay.scores.score import RunDocuments, Score, take_rows
+
+AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """The tables of instances and of evidence, and which scores and probes did not apply."""
+
+    instances: pl.DataFrame
+    evidence: pl.DataFrame
+    not_applicable: dict[str, str]  # score or probe -> why
+
+
+def audit_documents(
+    model: Model,
+    documents: Sequence[Document],
+    vocabulary: Vocabulary,
+    *,
+    probes: Sequence[str],
+    seed: int,
+    model_seed: int,
+    device: str = "cpu",
+    run: RunDocuments | None = None,
+    sample: int = SAMPLE,
+    inputs: Mapping[str, Any] | None = None,
+    exact_below: int = EXACT_BELOW,
+) -> AuditResult:
+    """Compute every score and ask every probe, batch by batch, in the order of the documents.
+
+    `run` describes all documents of the run, where these are only some of them; costly scores are
+    computed on at most `sample` of those. `inputs` come from `inputs_of`. Leave-one-out of
+    documents with fewer than `exact_below` items is exact.
+    """
+    run = run or RunDocuments.of(documents)
+    split = EncodedSplit.encode(documents, vocabulary, len(model.classes), run.words)
+    # Probes without a measure need further trainings and are asked when those are finished.
+    wanted = {name: ask for name in probes if (ask := PROBES[name].measure) is not None}
+    sought = scores_for([PROBES[name] for name in wanted])
+    sampled = run.sample(sample, seed)
+    samples = {score.name: sampled for score in sought if score.costly}
+    pool = None if split.pool is None else split.pool.to(device)
+    checked = checked_documents(run, exact_below, seed)
+    bound = bind_inputs(inputs or {}, documents, run)
+    instances: list[pl.DataFrame] = []
+    evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
+    missing: dict[str, str] = {}
+    for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
+        batch = split.batch(cut.tolist()).to(device)
+        view = AuditView(model, batch, seed, pool, exact_below, checked, bound)
+        scores = compute_scores(view, sought, samples, missing)
+        columns = dict(scores)
+        for probe, measure in wanted.items():
+            try:
+                outcome = measure(view, scores)
+            except NotApplicable as reason:
+                missing[probe] = str(reason)
+                continue
+            evidence[probe] += outcome.rows
+            columns |= outcome.columns
+        instances.append(describe_documents(view, [documents[i] for i in cut], columns))
+    signed = [sign(frames, name, model_seed) for name, frames in evidence.items()]
+    ids = [document.id for document in documents]
+    return AuditResult(
+        in_order(pl.concat(instances, how="diagonal"), "id", ids),
+        in_order(pl.concat([empty(), *signed]), "instance", ids),
+        missing,
+    )
+
+
+def inputs_of(
+    probes: Sequence[str], train: Sequence[Document], vocabulary: Vocabulary
+) -> dict[str, Any]:
+    """The inputs that these probes read, prepared from the training split."""
+    names = [name for probe in probes for name in PROBES[probe].inputs]
+    return prepare_inputs(names, train, vocabulary)
+
+
+def scores_for(probes: Sequence[Probe]) -> list[Score]:
+    """All that are cheap, and the costly ones that a probe reads."""
+    read = {name for probe in probes for name in probe.scores}
+    return [score for score in SCORES.values() if not score.costly or score.name in read]
+
+
+def compute_scores(
+    view: View,
+    scores: Sequence[Score],
+    samples: Mapping[str, frozenset[str]],
+    missing: dict[str, str],
+) -> dict[str, np.ndarray]:
+    """Every score the model can give, (B, T) each; the others are noted with the reason."""
+    computed: dict[str, np.ndarray] = {}
+    for score in scores:
+        try:
+            # Before any sampling: whether a score applies must not depend on who is in the batch.
+            score.check(view.model)
+            computed[score.name] = compute_on_sample(view, score, samples.get(score.name))
+        except NotApplicable as reason:
+            missing[score.name] = str(reason)
+    return computed
+
+
+def compute_on_sample(view: View, score: Score, names: frozenset[str] | None) -> np.ndarray:
+    """The score of the documents in the sample, NaN for the others; None: of all."""
+    if names is None:
+        return np.asarray(score.compute(view).cpu())
+    values = np.full(view.mask.shape, np.nan)
+    rows = [row for row, name in enumerate(view.batch.ids) if name in names]
+    if rows:
+        part = replace(view, batch=take_rows(view.batch, torch.tensor(rows)))
+        values[rows] = score.compute(part).cpu()
+    return values
+
+
+def describe_documents(
+    view: View, documents: Sequence[Document], columns: dict[str, np.ndarray]
+) -> pl.DataFrame:
+    """One row per document: what it is, what the model said, and every number per item."""
+    classes = view.model.classes
+    lengths = [len(document.tokens) for document in documents]
+    frame = pl.DataFrame(
+        {
+            "id": [d.id for d in documents],
+            "tokens": pl.Series([list(d.tokens) for d in documents], dtype=pl.List(pl.String)),
+            "label": [classes[d.label] for d in documents],
+            "prediction": [classes[i] for i in view.decisions.tolist()],
+            "probabilities": view.probabilities.tolist(),
+            **{name: _ragged(values, lengths) for name, values in columns.items()},
+        }
+    )
+    if any(d.query for d in documents):
+        frame = frame.with_columns(
+            pl.Series("query", [list(d.query) for d in documents], dtype=pl.List(pl.String)),
+            pl.Series("allowed", [_names(d, classes) for d in documents], dtype=pl.List(pl.String)),
+        )
+    if any(d.rationale is not None for d in documents):
+        rationale = [None if d.rationale is None else list(d.rationale) for d in documents]
+        frame = frame.with_columns(pl.Series("rationale", rationale, dtype=pl.List(pl.Boolean)))
+    if isinstance(view.model, AttendsWords):
+        frame = frame.with_columns(*_words(view.model, view, documents))
+    return frame if view.affine is None else frame.with_columns(*_affine(view, lengths))
+
+
+def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFrame:
+    """Rows in the documents' order; evidence first by what was measured."""
+    place = pl.DataFrame({column: ids, "place": range(len(ids))})
+    keys = ["place"]
+    measured = [name for name in ("probe", "quantity", "group") if name in frame.columns]
+    if measured:
+        kinds = frame.select(measured).unique(maintain_order=True).with_row_index("kind")
+        frame = frame.join(kinds, on=measured, nulls_equal=True, maintain_order="left")
+        keys = ["kind", "place"]
+    joined = frame.join(place, on=column, how="left", maintain_order="left")
+    return joined.sort(keys, maintain_order=True).drop(keys)
+
+
+def _words(model: AttendsWords, view: View, documents: Sequence[Document]) -> list[pl.Series]:
+    """What each sentence consists of, and what attention inside it says."""
+    words = [[list(sentence) for sentence in d.words or ()] for d in documents]
+    weights = model.words_attended(view.batch)
+    return [
+        pl.Series("words", words, dtype=pl.List(pl.List(pl.String))),
+        pl.Series("word_attention", weights, dtype=pl.List(pl.List(pl.Float64))),
+    ]
+
+
+def _affine(view: View, lengths: list[int]) -> list[pl.Series]:
+    terms = view.affine
+    assert terms is not None
+    items, bias = terms.items.cpu().tolist(), terms.bias.cpu().tolist()
+    logits = [document[:n] for document, n in zip(items, lengths, strict=True)]
+    return [
+        pl.Series("token_logits", logits, dtype=pl.List(pl.List(pl.Float64))),
+        pl.Series("bias", [bias] * len(lengths), dtype=pl.List(pl.Float64)),
+    ]
+
+
+def _ragged(values: np.ndarray, lengths: list[int]) -> pl.Series:
+    """One list per document; null, and no list of nothings, for one outside the score's sample."""
+    rows = [row[:n] for row, n in zip(values, lengths, strict=True)]
+    lists = [None if len(row) and np.isnan(row).all() else row.tolist() for row in rows]
+    return pl.Series(lists, dtype=pl.List(pl.Float64))
+
+
+def _names(document: Document, classes: Sequence[str]) -> list[str] | None:
+    return None if document.allowed is None else [classes[i] for i in document.allowed]

@@ -1,0 +1,232 @@
+"""Which jobs does a run consist of, and what does each leave behind?
+
+Every job is a top-level function of one frozen argument, so that any engine can run it; it
+leaves its results in a folder named by its hash and returns where.
+
+Which vectors do a corpus's own words give it?
+
+Serrano & Smith's: trained once on the text of train and dev and kept like any other job, so that
+every model of a run directory that reads the same text starts from the same file.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from assay.config import EXACT_BELOW
+from assay.data.batches import evaluation_batches
+from assay.data.corpus import Corpus, Document
+from assay.data.embeddings import Vectors, VectorSettings, texts_of, train_vectors
+from assay.data.files import write_json, write_parquet
+from assay.models.build import TrainedModel, build_model, load_model, save_model
+from assay.models.classifier import ModelConfig
+from assay.probes import PROBES
+from assay.probes.inputs import inputs_digest
+from assay.progress import Track, untracked
+from assay.runs.audit import AuditResult, audit_documents
+from assay.runs.store import Job, canonical, finished, publish
+from assay.scores import SCORES
+from assay.scores.score import RunDocuments
+from assay.training.loop import Training, train
+from assay.training.objectives import AttentionPenalty
+from assay.training.recipes import Recipe
+
+AUDIT_PAIRS = 150_000  # squared items per audit job: some seconds of leave-one-out
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """One training: restarted whole if it is killed."""
+
+    corpus: Corpus
+    config: ModelConfig
+    recipe: Recipe
+    init_seed: int
+    order_seed: int
+    threads: int
+    device: str
+    vectors: Vectors | None = None
+    penalty: AttentionPenalty | None = None  # only models whose answer is to be known are pushed
+
+    @property
+    def job(self) -> Job:
+        vectors = None if self.vectors is None else self.vectors.matrix.tobytes()
+        identity = {
+            "corpus": self.corpus.fingerprint,
+            "config": asdict(self.config),
+            "recipe": asdict(self.recipe),
+            "init_seed": self.init_seed,
+            "order_seed": self.order_seed,
+            "threads": self.threads,
+            "device": self.device,
+            "vectors": None if vectors is None else hashlib.sha256(vectors).hexdigest(),
+            "penalty": None if self.penalty is None else asdict(self.penalty),
+        }
+        return Job("train", identity)
+
+
+def train_model(task: TrainJob, track: Track = untracked) -> tuple[TrainedModel, Training]:
+    """The training itself, in memory."""
+    torch.set_num_threads(task.threads)
+    start = None if task.vectors is None else torch.from_numpy(task.vectors.matrix)
+    network = build_model(task.config, task.init_seed, start).to(task.device)
+    training = train(
+        network, task.corpus, task.recipe, task.penalty, order_seed=task.order_seed, track=track
+    )
+    return TrainedModel(network, task.corpus.vocabulary), training
+
+
+def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path:
+    """model.safetensors, model.json and training.json in the job's folder."""
+    done = finished(folder, task.job)
+    if done is not None:
+        return done
+    trained, training = train_model(task, track)
+
+    def fill(place: Path) -> None:
+        save_model(place, trained)
+        write_json(place / "training.json", asdict(training))
+
+    return publish(folder, task.job, fill)
+
+
+@dataclass(frozen=True)
+class AuditPart:
+    """Some documents, and what a job must know of all the others."""
+
+    documents: tuple[Document, ...]
+    run: RunDocuments
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # prepared; see `probes.inputs`
+
+
+@dataclass(frozen=True)
+class AuditJob:
+    """All probes on some documents of one model."""
+
+    model: Path  # a folder that holds a saved model
+    model_key: str
+    part: AuditPart
+    probes: tuple[str, ...]
+    seed: int
+    sample: int  # documents of the run on which costly scores are computed
+    threads: int
+    device: str
+    folder: Path
+    exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
+
+    @property
+    def job(self) -> Job:
+        documents = [document.as_row() for document in self.part.documents]
+        identity = {
+            "model": self.model_key,
+            "documents": hashlib.sha256(canonical(documents)).hexdigest(),
+            "run": hashlib.sha256(canonical(asdict(self.part.run))).hexdigest(),
+            "inputs": inputs_digest(self.part.inputs),
+            "probes": self.probes,
+            "plugins": plugin_code(self.probes),
+            "seed": self.seed,
+            "sample": self.sample,
+            "exact_below": self.exact_below,
+            "threads": self.threads,
+            "device": self.device,
+        }
+        return Job("audit", identity)
+
+
+def plugin_code(probes: Sequence[str]) -> dict[str, str]:
+    """Digests of the source files of probes and scores that are not part of assay, by name."""
+    functions: dict[str, Any] = {name: PROBES[name].measure for name in probes}
+    functions |= {name: score.compute for name, score in SCORES.items()}
+    foreign = {
+        name: inspect.getsourcefile(function)
+        for name, function in functions.items()
+        if function is not None and not function.__module__.startswith("assay.")
+    }
+    return {
+        name: hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "unknown"
+        for name, file in foreign.items()
+    }
+
+
+def run_audit(task: AuditJob) -> Path:
+    """Write instances.parquet, evidence.parquet and notes.json into the job's folder."""
+    done = finished(task.folder, task.job)
+    if done is not None:
+        return done
+    torch.set_num_threads(task.threads)
+    trained = _load_once(task.model, task.device)
+    measured = audit_documents(
+        trained.network,
+        task.part.documents,
+        trained.vocabulary,
+        probes=task.probes,
+        seed=task.seed,
+        model_seed=task.seed,
+        device=task.device,
+        run=task.part.run,
+        sample=task.sample,
+        inputs=task.part.inputs,
+        exact_below=task.exact_below,
+    )
+    return publish(task.folder, task.job, lambda place: _write(place, measured))
+
+
+def audit_parts(
+    documents: Sequence[Document], inputs: Mapping[str, Any] | None = None
+) -> list[AuditPart]:
+    """Documents per job: a fixed function of their lengths, so that a resumed run cuts alike."""
+    run = RunDocuments.of(documents)
+    lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
+    return [
+        AuditPart(tuple(documents[row] for row in cut), run, inputs or {})
+        for cut in evaluation_batches(lengths, AUDIT_PAIRS, power=2)
+    ]
+
+
+def _write(place: Path, measured: AuditResult) -> None:
+    write_parquet(place / "instances.parquet", measured.instances)
+    write_parquet(place / "evidence.parquet", measured.evidence)
+    write_json(place / "notes.json", {"not_applicable": measured.not_applicable})
+
+
+@lru_cache(maxsize=1)
+def _load_once(folder: Path, device: str) -> TrainedModel:
+    trained = load_model(folder)
+    trained.network.to(device)
+    return trained
+
+
+FILE = "vectors.txt"
+KIND, WINDOW, NEGATIVES, EPOCHS, MIN_COUNT = "cbow", 5, 5, 30, 5
+READS = ("train", "dev")
+
+
+@dataclass(frozen=True)
+class VectorsJob:
+    corpus: Corpus
+    asked: VectorSettings
+
+    @property
+    def job(self) -> Job:
+        """By the text alone: how it is cut into items does not matter."""
+        text = hashlib.sha256(canonical(texts_of(self.corpus, self.asked.reads))).hexdigest()
+        return Job("vectors", {"text": text, "asked": asdict(self.asked)})
+
+
+def own_vectors(
+    corpus: Corpus, dimension: int, seed: int, folder: Path, track: Track = untracked
+) -> Path:
+    """The file, from before or from now."""
+    asked = VectorSettings(KIND, dimension, WINDOW, NEGATIVES, EPOCHS, MIN_COUNT, seed, READS)
+    task = VectorsJob(corpus, asked)
+    done = finished(folder, task.job) or publish(
+        folder, task.job, lambda place: train_vectors(corpus, asked, place / FILE, track)
+    )
+    return done / FILE

@@ -1,0 +1,420 @@
+"""One run from text to tables, for the command line and for Python alike.
+
+A run directory holds `jobs/`, one folder per finished job, from which everything else is made
+again in a second. Resuming is no special case: finished jobs are found by their hash.
+"""
+
+import platform
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sklearn.metrics import f1_score
+
+from assay.config import OWN_VECTORS, VERSION, Execution, Settings
+from assay.data.catalog import load_corpus
+from assay.data.corpus import Corpus, Document
+from assay.data.embeddings import Vectors, load_vectors
+from assay.data.files import read_json, write_file, write_json, write_parquet
+from assay.engines import Task, run_graph, run_jobs
+from assay.errors import UserError
+from assay.models.build import DESCRIPTION, WEIGHTS
+from assay.probes import PROBES
+from assay.progress import Track
+from assay.runs.audit import AuditResult, in_order, inputs_of
+from assay.runs.directory import PROBES_FILE
+from assay.runs.further_trainings import (
+    FurtherJob,
+    TrainedBase,
+    TrainedEvidence,
+    run_further_job,
+    run_training_probes,
+)
+from assay.runs.jobs import AuditJob, TrainJob, audit_parts, own_vectors, run_audit, run_training
+from assay.runs.manifest import RUN_FILE, Manifest
+from assay.runs.store import LOCK, locked, sweep
+from assay.runs.validation import check_probes
+from assay.summary import summarize
+from assay.training.recipes import configure, corpus_for, recipe_for
+from assay.training.specs import TrainingBudget, training_budget
+from assay.verdict import judge
+
+LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "polars")
+BASE_OUTPUTS = ("train.parquet", "dev.parquet")  # the base's predictions, which others may need
+
+
+class Stopwatch:
+    """Seconds per stage: the only thing in which two equal runs may differ."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = round(time.perf_counter() - start, 3)
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything measured on one model. The summary and the verdict are computed from it."""
+
+    instances: pl.DataFrame
+    rows: pl.DataFrame  # the evidence
+    classes: tuple[str, ...]
+    manifest: Manifest
+    seed: int
+
+    def evidence(self) -> pl.DataFrame:
+        """The long table: one row per instance, probe and quantity."""
+        return self.rows
+
+    def summary(self) -> pl.DataFrame:
+        """Statistics per quantity and predicted class, with 95 % intervals."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> pl.DataFrame:
+        return summarize(self.rows, self.instances, self.classes, self.seed)
+
+    def verdict(self) -> list[dict[str, Any]]:
+        """One finding per claim."""
+        return judge(self.rows, self.seed, self.manifest.not_applicable)
+
+    def write(self, folder: Path) -> None:
+        """Write the tables of a run directory, and last the manifest that calls it complete."""
+        write_parquet(folder / "instances.parquet", self.instances)
+        write_parquet(folder / "evidence.parquet", self.rows)
+        table = self.summary().write_csv()
+        write_file(folder / "summary.csv", lambda path: path.write_text(table, encoding="utf-8"))
+        write_json(folder / "summary.json", self.summary().to_dicts())
+        write_json(folder / "verdict.json", self.verdict())
+        asked = [str(name) for name in self.manifest.settings.rows("probes")]
+        write_json(folder / PROBES_FILE, [declaration(name) for name in asked])
+        self.manifest.write(folder)
+
+
+def declaration(name: str) -> dict[str, Any]:
+    """What a probe declares of itself, so that a page can be drawn without importing probes."""
+    probe = PROBES[name]
+    shown = ("name", "meaning", "unit", "direction", "detail")
+    return {
+        "name": probe.name,
+        "question": probe.question,
+        "null": probe.null,
+        "paper": probe.paper,
+        "scores": probe.scores,
+        "quantities": [{key: getattr(q, key) for key in shown} for q in probe.quantities],
+    }
+
+
+def execute_run(
+    settings: Settings, out: Path, *, execution: Execution | None = None, resume: bool = False
+) -> None:
+    """Load, train, audit and judge: fill the run directory with everything a report needs."""
+    execution = execution or Execution()
+    settings = settings.resolved(tuple(PROBES))
+    check_probes(settings.probes)
+    check_directory(out, settings, resume)
+    stopwatch = Stopwatch()
+    with stopwatch("corpus"):
+        corpus = corpus_for(
+            settings.encoder,
+            load_corpus(
+                settings.corpus,
+                data=execution.data,
+                limit=settings.limit,
+                seed=settings.seed,
+                options=settings.options,
+            ),
+        )
+    execution.on_corpus(corpus)
+    # Read before the folder is claimed, so that a mistyped column or a broken file claims nothing.
+    own = settings.vectors == OWN_VECTORS
+    task = None if own else training_of(settings, corpus, execution.vectors)
+    with locked(out):
+        claim_directory(out, settings)
+        if task is None:
+            with stopwatch("vectors"):
+                vectors = vectors_of(settings, corpus, out / "jobs", execution.track)
+            task = training_of(settings, corpus, vectors)
+        _fill(settings, task, out, execution, stopwatch)
+
+
+def execute_training(
+    settings: Settings, task: TrainJob, out: Path, budget: TrainingBudget | None = None
+) -> None:
+    """The same for a training that is already described, such as that of a control model."""
+    settings = settings.resolved(tuple(PROBES))
+    check_directory(out, settings, resume=True)
+    with locked(out):
+        claim_directory(out, settings)
+        _fill(settings, task, out, Execution(), Stopwatch(), budget)
+
+
+def _fill(
+    settings: Settings,
+    task: TrainJob,
+    out: Path,
+    execution: Execution,
+    stopwatch: Stopwatch,
+    budget: TrainingBudget | None = None,
+) -> None:
+    with stopwatch("training"):
+        place = run_training(task, out / "jobs", execution.track)
+    training = read_json(place / "training.json")
+    base = TrainedBase(place.resolve(), task)
+    results, trained = measure(settings, base, training, out / "jobs", execution, stopwatch, budget)
+    with stopwatch("tables"):
+        for name in (WEIGHTS, DESCRIPTION):
+            write_file(out / name, _copy_of(place / name))
+        if trained.base_outputs is not None:
+            for name in BASE_OUTPUTS:
+                write_file(out / "outputs" / name, _copy_of(trained.base_outputs / name))
+        results.write(out)
+    write_json(out / "timing.json", stopwatch.seconds)
+
+
+def measure(
+    settings: Settings,
+    base: TrainedBase,
+    training: Mapping[str, Any],
+    folder: Path,
+    execution: Execution,
+    stopwatch: Stopwatch | None = None,
+    budget: TrainingBudget | None = None,
+) -> tuple[Results, TrainedEvidence]:
+    """Ask every probe of a trained model; jobs are kept below `folder`.
+
+    `budget` replaces the preset's number of further trainings.
+    """
+    stopwatch = stopwatch or Stopwatch()
+    with stopwatch("audit"):
+        audited = audit_model(settings, base, folder, execution)
+    with stopwatch("further trainings"):
+        trained = train_for_probes(settings, base, folder, execution, budget)
+    evidence = pl.concat([audited.evidence, trained.evidence])
+    manifest = manifest_of(settings, base.training, training, audited, trained)
+    classes = base.training.corpus.classes
+    return Results(audited.instances, evidence, classes, manifest, settings.seed), trained
+
+
+def check_directory(out: Path, settings: Settings, resume: bool) -> None:
+    """Refuse a folder that holds another run or something else."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is a file: pass a folder")
+    if (out / RUN_FILE).exists():
+        held = Manifest.read(out).settings.values
+        _check_same(out, held, settings.as_record(), resume)
+    elif out.is_dir() and any(path.name != LOCK for path in out.iterdir()):
+        raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
+
+
+def claim_directory(out: Path, settings: Settings) -> None:
+    """Make the folder this run's, after removing what a killed process left half-written."""
+    if out.is_dir():
+        sweep(out)
+    if not (out / RUN_FILE).exists():
+        Manifest.running(settings.as_record()).write(out)
+
+
+def _check_same(out: Path, held: Mapping[str, Any], asked: dict[str, Any], resume: bool) -> None:
+    keys = [key for key in sorted({*held, *asked}) if held.get(key) != asked.get(key)]
+    if keys:
+        differing = "; ".join(f"{k} {held.get(k)!r} there, {asked.get(k)!r} here" for k in keys)
+        raise UserError(
+            f"--out {out} holds another run ({differing}): pass another folder, or the settings "
+            "of that run"
+        )
+    if not resume:
+        raise UserError(
+            f"--out {out} already holds this run: pass --resume to finish or redraw it, or "
+            "another folder"
+        )
+
+
+def vectors_of(settings: Settings, corpus: Corpus, folder: Path, track: Track) -> Path:
+    """Word vectors trained on the corpus's own text, as wide as the model's embedding."""
+    dimension = recipe_for(corpus, settings.preset, settings.encoder).embedding
+    return own_vectors(corpus, dimension, settings.seed, folder, track)
+
+
+def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
+    """The training of the run's own model."""
+    recipe = recipe_for(corpus, settings.preset, settings.encoder)
+    loaded = None if vectors is None else load_vectors(vectors, corpus.vocabulary)
+    dimension = None if loaded is None else loaded.dimension
+    config = configure(corpus, recipe, settings.encoder, settings.attention, dimension)
+    return TrainJob(
+        corpus,
+        config,
+        recipe,
+        init_seed=settings.seed,
+        order_seed=settings.seed,
+        threads=settings.threads,
+        device=settings.device,
+        vectors=loaded,
+    )
+
+
+def audit_model(
+    settings: Settings, base: TrainedBase, folder: Path, execution: Execution
+) -> AuditResult:
+    """Every probe that needs only the model, on every test document, by any engine."""
+    task, corpus = base.training, base.training.corpus
+    probes = tuple(name for name in settings.probes if PROBES[name].trainings is None)
+    inputs = inputs_of(probes, corpus.train, corpus.vocabulary)
+    sample = settings.resolved(tuple(PROBES)).sample
+    assert sample is not None
+    jobs = [
+        AuditJob(
+            base.place,
+            task.job.key,
+            part,
+            probes,
+            seed=settings.seed,
+            sample=sample,
+            threads=settings.threads,
+            device=settings.device,
+            folder=folder.resolve(),
+            exact_below=settings.exact_below,
+        )
+        for part in audit_parts(corpus.test, inputs)
+    ]
+    # Workers times threads is what the machine can do at once: more would be far slower.
+    workers = max(1, execution.workers // settings.threads)
+    alone = execution.engine == "processes" and workers == 1
+    engine = "serial" if alone else execution.engine
+    with execution.watching("audit") as watch:
+        finished = run_jobs(
+            engine, run_audit, jobs, workers, ray_address=execution.ray_address, watch=watch
+        )
+        done = set(finished)
+    parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
+    return collect(parts, corpus.test)
+
+
+def collect(parts: Sequence[Path], documents: Sequence[Document]) -> AuditResult:
+    """The tables of several jobs as one, in the order of the documents."""
+    ids = [document.id for document in documents]
+    # Diagonal: a column such as `rationale` is absent from parts whose documents have none.
+    tables = [pl.read_parquet(part / "instances.parquet") for part in parts]
+    instances = pl.concat(tables, how="diagonal")
+    evidence = pl.concat([pl.read_parquet(part / "evidence.parquet") for part in parts])
+    missing: dict[str, str] = {}
+    for part in parts:
+        missing |= read_json(part / "notes.json")["not_applicable"]
+    return AuditResult(in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing)
+
+
+def train_for_probes(
+    settings: Settings,
+    base: TrainedBase,
+    folder: Path,
+    execution: Execution,
+    budget: TrainingBudget | None = None,
+) -> TrainedEvidence:
+    """The evidence of probes that need further models, trained by any engine."""
+
+    def execute(tasks: Sequence[Task[FurtherJob]]) -> Iterable[object]:
+        with execution.watching("trainings") as watch:
+            yield from run_graph(
+                execution.engine,
+                run_further_job,
+                tasks,
+                execution.workers,
+                ray_address=execution.ray_address,
+                watch=watch,
+            )
+
+    if budget is None:
+        budget = training_budget(
+            settings.preset, settings.seed, settings.seeds, settings.from_scratch
+        )
+    return run_training_probes(settings.probes, base, budget, folder.resolve(), execute)
+
+
+def manifest_of(
+    settings: Settings,
+    task: TrainJob,
+    training: Mapping[str, Any],
+    audited: AuditResult,
+    trained: TrainedEvidence,
+) -> Manifest:
+    """What must be written down so that a run can be judged, and run again."""
+    return Manifest.complete(
+        settings.as_record(),
+        seeds={
+            "initialization": task.init_seed,
+            "order": task.order_seed,
+            "bootstrap": settings.seed,
+        },
+        recipe=asdict(task.recipe),
+        vectors=_describe_vectors(task.vectors, task.corpus),
+        versions={
+            "assay": VERSION,
+            "python": platform.python_version(),
+            **{name: version(name) for name in LIBRARIES},
+        },
+        corpus=describe_corpus(task.corpus),
+        training={
+            "metric": training["metric"],
+            "epochs": training["epochs"],
+            "best_epoch": training["best"],
+        },
+        test=test_metrics(audited.instances, task.corpus),
+        trainings=None if trained.base_outputs is None else asdict(trained.budget),
+        not_applicable=audited.not_applicable | trained.not_applicable,
+    )
+
+
+def describe_corpus(corpus: Corpus) -> dict[str, Any]:
+    """The corpus as the manifest records it."""
+    return {
+        "name": corpus.name,
+        "task": corpus.task,
+        "classes": list(corpus.classes),
+        "sizes": {"train": len(corpus.train), "dev": len(corpus.dev), "test": len(corpus.test)},
+        "words": len(corpus.vocabulary),
+        "licence": corpus.licence,
+        "source": corpus.source,
+        "dropped": dict(corpus.dropped),
+        "said": list(corpus.said),
+        "fingerprint": corpus.fingerprint,
+    }
+
+
+def test_metrics(instances: pl.DataFrame, corpus: Corpus) -> dict[str, Any]:
+    """How good the model is; an audit of a model that cannot do its task says little."""
+    labels, predictions = instances["label"].to_list(), instances["prediction"].to_list()
+    metrics: dict[str, Any] = {
+        "n": len(labels),
+        "accuracy": float((instances["label"] == instances["prediction"]).mean()),  # type: ignore[arg-type]
+        "macro_f1": float(f1_score(labels, predictions, average="macro")),
+    }
+    if corpus.binary:
+        positive = corpus.classes[1]
+        metrics["f1"] = float(f1_score(labels, predictions, pos_label=positive))
+    return metrics
+
+
+def _describe_vectors(vectors: Vectors | None, corpus: Corpus) -> dict[str, Any]:
+    if vectors is None:
+        return {"kind": "random, N(0, 1)"}
+    return {
+        "kind": "file",
+        "dimension": vectors.dimension,
+        "found": vectors.found,
+        "words": len(corpus.vocabulary),
+    }
+
+
+def _copy_of(source: Path) -> Any:
+    return lambda place: place.write_bytes(source.read_bytes())

@@ -1,0 +1,114 @@
+"""Validation of a request, before anything is read or trained.
+
+All faults are reported at once: nobody should wait for a training to learn that the name of the
+engine was mistyped.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+
+from assay.config import OWN_VECTORS, PRESETS, Execution, Settings
+from assay.data.embeddings import MISSING, is_installed
+from assay.data.sources import SOURCES
+from assay.engines import engine_faults
+from assay.errors import UserError, nearest
+from assay.models.attention import ATTENTIONS
+from assay.models.build import MODELS
+from assay.probes import PROBES
+
+
+def check_request(settings: Settings, execution: Execution, out: Path) -> None:
+    """Raise one error that names every fault and its cure."""
+    faults = [
+        *_names(settings, execution),
+        *_numbers(settings, execution),
+        *_places(execution, out),
+    ]
+    if faults:
+        raise UserError("\n       ".join(faults))
+
+
+def parse_probes(given: str) -> tuple[str, ...]:
+    """`all`, or names joined by commas; a name given twice is asked once."""
+    if given.strip() == "all":
+        return tuple(PROBES)
+    return tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+
+
+def check_probes(names: Sequence[str]) -> None:
+    """Raise an error that names the unknown probes and the likeliest ones meant."""
+    if not names:
+        raise UserError(f"no probe was named: {nearest('', PROBES)}.")
+    unknown = [f"'{name}': {nearest(name, PROBES)}" for name in names if name not in PROBES]
+    if unknown:
+        raise UserError(f"unknown probe {'; '.join(unknown)}.")
+
+
+def parse_options(given: Sequence[str]) -> dict[str, str]:
+    """A corpus's own options, each written name=value."""
+    wrong = [text for text in given if "=" not in text]
+    if wrong:
+        raise UserError(f"--option '{wrong[0]}' is no name=value: write for example length=40.")
+    return dict(text.split("=", 1) for text in given)
+
+
+def resolve_device(name: str) -> str:
+    """The device meant; `auto` is the fastest there is."""
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        return next(device for device, here in there.items() if here)
+    if name not in there:
+        raise UserError(f"device '{name}' is unknown: pass auto, cpu, cuda or mps.")
+    if not there[name]:
+        raise UserError(f"device {name} is not available on this machine: pass cpu or auto.")
+    return name
+
+
+def _names(settings: Settings, execution: Execution) -> Iterator[str]:
+    if settings.corpus not in SOURCES:
+        yield f"there is no corpus '{settings.corpus}': {nearest(settings.corpus, SOURCES)}."
+    yield from _unknown("encoder", settings.encoder, MODELS)
+    yield from _unknown("attention", settings.attention, tuple(ATTENTIONS))
+    yield from _unknown("preset", settings.preset, PRESETS)
+    if settings.vectors == OWN_VECTORS and not is_installed():
+        yield f"--vectors {OWN_VECTORS}: {MISSING}"
+    yield from engine_faults(execution.engine, execution.ray_address)
+    for name in settings.probes:
+        if name not in ("all", *PROBES):
+            yield f"--probes '{name}' is unknown: {nearest(name, ('all', *PROBES))}."
+
+
+def _unknown(option: str, given: str, known: Sequence[str]) -> Iterator[str]:
+    if given not in known:
+        yield f"--{option} '{given}' is unknown: pass {' or '.join(known)}."
+
+
+def _numbers(settings: Settings, execution: Execution) -> Iterator[str]:
+    lowest = {"limit": 1, "seed": 0, "seeds": 1, "sample": 0, "threads": 1, "jobs": 1,
+              "exact-below": 0}  # fmt: skip
+    given = {"limit": settings.limit, "seed": settings.seed, "seeds": settings.seeds,
+             "sample": settings.sample, "threads": settings.threads,
+             "jobs": execution.workers, "exact-below": settings.exact_below}  # fmt: skip
+    for option, value in given.items():
+        if value is not None and value < lowest[option]:
+            yield f"--{option} {value} is too low: pass a whole number from {lowest[option]} up."
+
+
+def _places(execution: Execution, out: Path) -> Iterator[str]:
+    if execution.vectors is not None and not execution.vectors.is_file():
+        yield (
+            f"--vectors {execution.vectors} is no file: check the path, pass --vectors "
+            f"{OWN_VECTORS} to train vectors on the corpus itself, or leave the option out."
+        )
+    standing = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not standing.is_dir():
+        yield f"--out {out} cannot be a folder: {standing} is a file. Pass another folder."
+    elif not os.access(standing, os.W_OK):
+        yield f"--out {out} cannot be written: {standing} is closed to you. Pass another folder."

@@ -1,0 +1,1 @@
+"""Statistics: rank correlation, divergences, intervals, keyed random numbers."""

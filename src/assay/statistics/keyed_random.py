@@ -1,0 +1,87 @@
+"""What random numbers does this document get, whoever shares its batch?
+
+A generator that is drawn from in turn would give a document other numbers in another batch, on
+another worker or beside longer neighbours. Here a number is a pure function of the document's
+key and of its place in the asked-for shape: the mixing of splitmix64 (Steele, Lea and Flood 2014)
+applied to a counter, axis by axis. A wider shape therefore only adds numbers at its end.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys = NDArray[np.uint64]
+GOLDEN_STEP = np.uint64(0x9E3779B97F4A7C15)
+FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+KEY_BYTES = 8
+UNUSED_BITS = np.uint64(64 - 53)  # a float64 holds 53 bits
+UNIT = 2.0**-53
+LAST_POSITION = np.uint64(2**24 - 1)  # 24 bits for the position leave 40 random ones to sort by
+
+
+def document_keys(ids: Sequence[str], seed: int, purpose: str) -> Keys:
+    """One key per document; another seed or another purpose gives unrelated keys."""
+    return np.array([_key(name, seed, purpose) for name in ids], dtype=np.uint64)
+
+
+def uniform(keys: Keys, *shape: int) -> NDArray[np.float64]:
+    """Numbers in [0, 1), (B, *shape); a larger shape begins with the numbers of a smaller one."""
+    return (_bits(keys, *shape) >> UNUSED_BITS).astype(np.float64) * UNIT
+
+
+def permutations(keys: Keys, mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
+    """Per document `count` random orders of its real positions, (B, count, T).
+
+    Position t receives what stood at `result[b, c, t]`; a masked position keeps its own. A
+    document padded further gets the same orders.
+    """
+    length = mask.shape[1]
+    if length > LAST_POSITION:
+        raise ValueError(f"{length} items in a document; permutations reach {LAST_POSITION}")
+    positions = np.arange(length, dtype=np.uint64)
+    # Random high bits to sort by and the position below them: one sort gives the order, and equal
+    # lots cannot fall differently on another machine. Masked positions sort last.
+    lots = _bits(keys, count, length)
+    lots &= ~LAST_POSITION
+    lots |= np.where(mask, positions, ~np.uint64(0))[:, None]
+    lots.sort(axis=-1)
+    lots &= LAST_POSITION
+    drawn = lots.view(np.int64)
+    _fit_to_gaps(drawn, mask)
+    np.copyto(drawn, positions.view(np.int64), where=~mask[:, None])
+    return drawn
+
+
+def _fit_to_gaps(drawn: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
+    """Where real positions follow masked ones, hand the k-th lot to the k-th real position."""
+    gaps = (mask[:, 1:] & ~mask[:, :-1]).any(axis=1)
+    if gaps.any():
+        turn = np.maximum(mask[gaps].cumsum(axis=1) - 1, 0)
+        drawn[gaps] = np.take_along_axis(drawn[gaps], turn[:, None], axis=-1)
+
+
+def _key(name: str, seed: int, purpose: str) -> int:
+    # JSON keeps the three apart whatever they contain, and spells every string in ASCII.
+    digest = hashlib.sha256(json.dumps([seed, purpose, name]).encode("ascii")).digest()
+    return int.from_bytes(digest[:KEY_BYTES], "little")
+
+
+def _bits(keys: Keys, *shape: int) -> Keys:
+    for size in shape:
+        steps = np.arange(1, size + 1, dtype=np.uint64) * GOLDEN_STEP
+        keys = _mix(keys[..., None] + steps)
+    return keys
+
+
+def _mix(bits: Keys) -> Keys:
+    """Spread every input bit over all 64; in place, for these arrays are the large ones."""
+    bits ^= bits >> np.uint64(30)
+    bits *= FIRST_FACTOR
+    bits ^= bits >> np.uint64(27)
+    bits *= SECOND_FACTOR
+    bits ^= bits >> np.uint64(31)
+    return bits

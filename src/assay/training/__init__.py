@@ -1,0 +1,1 @@
+"""Training: recipes, objectives, the loop, and specifications of further trainings."""

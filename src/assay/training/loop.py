@@ -1,0 +1,258 @@
+"""The training loop. The same seeds give the same weights again.
+
+The initial weights and the order of the data have seeds of their own. The epoch with the best
+value on dev is kept; test is never looked at.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+from assay.data.batches import Batch, EncodedSplit, evaluation_batches, training_batches
+from assay.data.corpus import Corpus
+from assay.models.classifier import Network
+from assay.models.hierarchical import dropping
+from assay.progress import Track, untracked
+from assay.statistics.divergence import decisions
+from assay.training.objectives import (
+    AttentionPenalty,
+    Imitation,
+    Loss,
+    Objective,
+    imitation_loss,
+    logits_of,
+    penalized_loss,
+    task_loss,
+)
+from assay.training.recipes import Recipe, Regime
+
+EVALUATION_CELLS = 16_384  # padded items per evaluation batch
+HALF = 0.5
+Metric = Callable[[Network, EncodedSplit], float]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    epoch: int
+    loss: float  # mean per document
+    dev: float
+
+
+@dataclass(frozen=True)
+class Training:
+    """The history of a training; the model itself holds the weights of the best epoch."""
+
+    metric: str
+    epochs: tuple[Epoch, ...]
+    best: int
+
+
+def train(
+    network: Network,
+    corpus: Corpus,
+    recipe: Recipe,
+    objective: Objective = None,
+    *,
+    order_seed: int,
+    track: Track = untracked,
+) -> Training:
+    """Train `network` in place on a corpus and keep its best epoch."""
+    splits = {
+        name: EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
+        for name, documents in (("train", corpus.train), ("dev", corpus.dev))
+    }
+    return fit(network, splits, corpus, recipe, objective, order_seed=order_seed, track=track)
+
+
+def fit(
+    network: Network,
+    splits: Mapping[str, EncodedSplit],  # train and dev
+    corpus: Corpus,
+    recipe: Recipe,
+    objective: Objective = None,
+    *,
+    order_seed: int,
+    patience: int | None = None,
+    track: Track = untracked,
+) -> Training:
+    """Train `network` in place for an objective and keep its best epoch.
+
+    A model that learns the task is selected by its dev metric, one with an attention penalty by
+    its own loss on dev, and an imitation, as published, by its training loss, with `patience`.
+    """
+    train, dev = splits["train"], splits["dev"]
+    optimizer = make_optimizer(network, recipe)
+
+    def epochs(loss: Loss) -> Iterator[float]:
+        return train_epochs(network, train, recipe, loss, optimizer, order_seed, track)
+
+    if isinstance(objective, Imitation):
+        losses = epochs(imitation_loss(objective.base, objective.weight))
+        return keep_best(network, losses, "training loss", lambda loss: -loss, patience)
+    if isinstance(objective, AttentionPenalty):
+        loss = penalized_loss(corpus, (*corpus.train, *corpus.dev), objective)
+        judge = lambda _: -mean_loss(network, dev, loss)  # noqa: E731
+        return keep_best(network, epochs(loss), "dev loss", judge)
+    return _fit_task(network, epochs(task_loss(corpus)), dev, corpus, recipe, optimizer)
+
+
+def _fit_task(
+    network: Network,
+    losses: Iterable[float],
+    dev: EncodedSplit,
+    corpus: Corpus,
+    recipe: Recipe,
+    optimizer: torch.optim.Optimizer,
+) -> Training:
+    metric, measure = dev_metric(corpus)
+    if recipe.regime is None:
+        return keep_best(network, losses, metric, lambda _: measure(network, dev))
+    schedule = plateau_schedule(optimizer)
+
+    def judge(_: float) -> float:
+        value = measure(network, dev)
+        schedule.step(value)
+        return value
+
+    return keep_best(network, losses, metric, judge, recipe.regime.patience, spared=0)
+
+
+def plateau_schedule(optimizer: torch.optim.Optimizer) -> ReduceLROnPlateau:
+    """Halves the learning rate after every epoch without a gain on dev, however small it is."""
+    return ReduceLROnPlateau(
+        optimizer, mode="max", factor=HALF, patience=0, threshold=0.0, threshold_mode="abs", eps=0.0
+    )
+
+
+def keep_best(
+    model: Network,
+    losses: Iterable[float],
+    metric: str,
+    judge: Callable[[float], float],
+    patience: int | None = None,
+    spared: int = 1,
+) -> Training:
+    """Run through the epochs and leave the best one in the model; the earliest among equals.
+
+    `judge` returns the quality of the model after an epoch, given that epoch's loss. With
+    `patience`, training stops after that many epochs in a row without a better one. The first
+    `spared` epochs are kept only if there are no others.
+    """
+    epochs: list[Epoch] = []
+    best: dict[str, Tensor] = {}
+    best_epoch = 0
+    for epoch, loss in enumerate(losses, 1):
+        epochs.append(Epoch(epoch, loss, judge(loss)))
+        candidates = epochs[spared:] or epochs
+        if epochs[-1] is max(candidates, key=lambda e: e.dev):
+            best = {name: value.clone() for name, value in model.state_dict().items()}
+            best_epoch = epoch
+        elif patience is not None and epoch - best_epoch >= patience:
+            break
+    model.load_state_dict(best)
+    model.eval()
+    return Training(metric, tuple(epochs), best_epoch)
+
+
+def train_epochs(
+    model: Network,
+    split: EncodedSplit,
+    recipe: Recipe,
+    loss: Loss,
+    optimizer: torch.optim.Optimizer,
+    order_seed: int,
+    track: Track = untracked,
+) -> Iterator[float]:
+    """Train epoch by epoch, yielding the mean loss per document after each."""
+    rng = np.random.default_rng(order_seed)
+    generator = torch.Generator(next(model.parameters()).device).manual_seed(order_seed)
+    rates = {} if recipe.regime is None else dict(recipe.regime.dropout)
+    for epoch in range(1, recipe.epochs + 1):
+        model.train()
+        batches = training_batches(split.lengths, recipe.batch_size, rng)
+        total = torch.zeros((), dtype=torch.float64)
+        with dropping(model, rates, generator):
+            for rows in track(batches, f"epoch {epoch} of {recipe.epochs}", len(batches)):
+                total += _step(model, split.batch(rows.tolist()), loss, optimizer, recipe.regime)
+        model.eval()
+        yield float(total) / len(split.documents)
+
+
+def _step(
+    model: Network,
+    batch: Batch,
+    loss: Loss,
+    optimizer: torch.optim.Optimizer,
+    regime: Regime | None,
+) -> Tensor:
+    """One update; returns the loss of the batch."""
+    optimizer.zero_grad(set_to_none=True)
+    value = loss(model, batch.to(next(model.parameters()).device))
+    if regime is None:
+        value.backward()  # type: ignore[no-untyped-call]
+    else:
+        (value / len(batch.ids)).backward()  # type: ignore[no-untyped-call]
+        _clip(model, regime)
+    optimizer.step()
+    return value.detach().double().cpu()
+
+
+def _clip(model: nn.Module, regime: Regime) -> None:
+    if regime.clip_norm is not None:
+        nn.utils.clip_grad_norm_(model.parameters(), regime.clip_norm)
+    if regime.clip_value is not None:
+        nn.utils.clip_grad_value_(model.parameters(), regime.clip_value)
+
+
+def make_optimizer(model: Network, recipe: Recipe) -> torch.optim.Optimizer:
+    """Adam; weight decay spares the attention parameters where the recipe says so."""
+    attention = list(model.attention.parameters())
+    spared = {id(parameter) for parameter in attention}
+    rest = [parameter for parameter in model.parameters() if id(parameter) not in spared]
+    decay = recipe.weight_decay
+    groups = [
+        {"params": rest, "weight_decay": decay},
+        {"params": attention, "weight_decay": decay if recipe.decay_attention else 0.0},
+    ]
+    # Fused: one pass over parameters and moments instead of ten; the embedding dominates.
+    amsgrad = recipe.regime is None
+    return torch.optim.Adam(groups, lr=recipe.learning_rate, amsgrad=amsgrad, fused=True)
+
+
+def dev_metric(corpus: Corpus) -> tuple[str, Metric]:
+    """ROC-AUC for two classes, accuracy otherwise."""
+
+    def auc(model: Network, split: EncodedSplit) -> float:
+        logits, labels = predict(model, split)
+        return float(roc_auc_score(labels.numpy(), logits[:, 0].numpy()))
+
+    def accuracy(model: Network, split: EncodedSplit) -> float:
+        logits, labels = predict(model, split)
+        return float((decisions(logits) == labels).double().mean())
+
+    return ("roc_auc", auc) if corpus.binary else ("accuracy", accuracy)
+
+
+@torch.no_grad()
+def predict(model: Network, split: EncodedSplit) -> tuple[Tensor, Tensor]:
+    """Logits and labels in the split's order, on the CPU."""
+    device = next(model.parameters()).device
+    cuts = evaluation_batches(split.lengths, EVALUATION_CELLS)
+    logits = [logits_of(model, split.batch(rows.tolist()).to(device)).cpu() for rows in cuts]
+    back = torch.from_numpy(np.argsort(np.concatenate(cuts)))
+    labels = torch.tensor([document.label for document in split.documents])
+    return torch.cat(logits)[back], labels
+
+
+@torch.no_grad()
+def mean_loss(network: Network, split: EncodedSplit, loss: Loss) -> float:
+    """The mean of a loss per document of a split."""
+    device = next(network.parameters()).device
+    cuts = evaluation_batches(split.lengths, EVALUATION_CELLS)
+    values = [float(loss(network, split.batch(rows.tolist()).to(device))) for rows in cuts]
+    return sum(values) / len(split.documents)

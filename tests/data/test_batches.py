@@ -1,0 +1,46 @@
+"""Do batches hold every document once, and deletion exactly one item less?"""
+
+import numpy as np
+import pytest
+import torch
+
+from assay.data.batches import EncodedSplit, evaluation_batches, training_batches
+from tests.small_models import batch, corpus
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_evaluation_batches_are_a_partition_within_the_budget(power: int):
+    lengths = np.random.default_rng(0).integers(1, 60, 500)
+    cuts = evaluation_batches(lengths, 300, power)
+    assert sorted(np.concatenate(cuts).tolist()) == list(range(500))
+    assert all(len(cut) == 1 or lengths[cut].max() ** power * len(cut) <= 300 for cut in cuts)
+
+
+def test_training_batches_are_a_partition_and_follow_the_seed():
+    lengths = np.arange(1, 101)
+    first, again, other = (
+        training_batches(lengths, 8, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert sorted(np.concatenate(first).tolist()) == list(range(100))
+    assert [cut.tolist() for cut in first] == [cut.tolist() for cut in again]
+    assert [cut.tolist() for cut in first] != [cut.tolist() for cut in other]
+    assert all(np.ptp(lengths[cut]) <= 40 for cut in first)  # neighbours in length stay together
+
+
+def test_without_deletes_one_item_and_leaves_shorter_documents_alone():
+    documents = batch([2, 4])
+    shorter = documents.without(3)
+    assert shorter.lengths.tolist() == [2, 3]
+    assert shorter.items[1].tolist() == [*documents.items[1, :3].tolist(), 0]
+    middle = documents.without(1)
+    kept = documents.items[1][torch.tensor([0, 2, 3])]
+    assert middle.items[1, :3].tolist() == kept.tolist()
+
+
+def test_a_split_keeps_labels_and_pads_with_zero():
+    small = corpus()
+    split = EncodedSplit.encode(small.test, small.vocabulary, 2)
+    rows = split.batch([0, 1])
+    assert rows.labels.tolist() == [small.test[0].label, small.test[1].label]
+    assert rows.items[~rows.mask].sum() == 0
+    assert rows.lengths.tolist() == [len(small.test[0].tokens), len(small.test[1].tokens)]

@@ -1,0 +1,152 @@
+"""Are reviews, topics and discharge summaries read as the papers say?"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from written_files import CODE_HEADER, NOTE_HEADER, csv_text, good_files, note, pack, write
+
+from assay.data.catalog import load_corpus
+from assay.data.corpus import Corpus, Document, Raw, Request
+from assay.data.formats import read_json_list
+from assay.data.sources.mimic import read_diabetes
+
+
+def per_class(corpus: Corpus, part: tuple[Document, ...]) -> dict[str, int]:
+    return dict(Counter(corpus.classes[document.label] for document in part))
+
+
+def test_yelp_real_files(data: Path) -> None:
+    corpus = load_corpus("yelp", data=data)
+    trained = Counter(per_class(corpus, corpus.train)) + Counter(per_class(corpus, corpus.dev))
+    assert trained == {"1": 750, "2": 435, "3": 516, "4": 1111, "5": 2188}
+    assert per_class(corpus, corpus.test) == {"1": 722, "2": 419, "3": 545, "4": 1073, "5": 2241}
+    assert corpus.test[0].tokens[:6] == ("this", "place", "is", "pretty", "good", ".")
+
+
+def test_yahoo_real_samples(data: Path) -> None:
+    ten = load_corpus("yahoo", data=data)
+    documents = ten.train + ten.dev + ten.test
+    assert len(documents) + sum(ten.dropped.values()) == 1000
+    counts = per_class(ten, documents)
+    assert (counts["Society & Culture"], counts["Sports"], len(counts)) == (117, 127, 10)
+    two = load_corpus("yahoo", data=data, options={"topics": "2"})
+    assert two.classes == ("Science & Mathematics", "Society & Culture")
+    assert len(two.train) + len(two.dev) == 4000
+    assert len(two.test) == 418
+
+
+@pytest.mark.parametrize(
+    ("corpus", "folder", "tokens"),
+    [
+        ("yelp", "yelp_review_full_csv", "a fine thing"),
+        ("amazon", "amazon_review_full_csv", "a fine thing and cheap indeed"),
+        ("yahoo", "yahoo_answers_csv", "why is it so because"),
+    ],
+)
+def test_class_files_as_published(corpus: str, folder: str, tokens: str, tmp_path: Path) -> None:
+    pack(write(tmp_path / folder, good_files(corpus)))
+    loaded = load_corpus(corpus, data=tmp_path)
+    assert loaded.test[0].tokens == tuple(tokens.split())
+    assert len(loaded.test) == len(loaded.train) + len(loaded.dev) == 100
+    assert set(per_class(loaded, loaded.dev)) == set(loaded.classes)
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["list", "one object per line"])
+def test_imdb10(lines: bool, tmp_path: Path) -> None:
+    rows = json.loads(good_files("imdb10")["imdb10.json"])
+    rows += [{"rating": None, "review": "no stars .", "title": "Y"}]
+    rows += [{"rating": 8.0, "review": "", "title": "Y"}]
+    text = "\n".join(map(json.dumps, rows)) if lines else json.dumps(rows, indent=1)
+    pack(write(tmp_path / "imdb10", {"imdb10.json": text}))
+    corpus = load_corpus("imdb10", data=tmp_path)
+    assert corpus.classes == tuple(str(i) for i in range(1, 11))
+    assert corpus.dropped == {"empty text": 1, "no rating": 1}
+    assert len(corpus.train) + len(corpus.dev) + len(corpus.test) == 300
+    assert corpus.train[0].tokens == ("a", "long", "film", ".")
+
+
+def test_json_lists_across_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"text": 'é\\"]},{[' * i, "n": i} for i in range(40)]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    for chunk in (1, 7, 1 << 20):
+        monkeypatch.setattr("assay.data.formats._CHUNK", chunk)
+        assert list(read_json_list(path)) == rows
+
+
+def mimic(folder: Path, notes: list[list[str]], codes: dict[str, list[str]]) -> Path:
+    rows = [["1", "1", hadm, "1", code] for hadm, found in codes.items() for code in found]
+    files = {
+        "NOTEEVENTS.csv": csv_text([NOTE_HEADER, *notes]),
+        "DIAGNOSES_ICD.csv": csv_text([CODE_HEADER, *rows]),
+    }
+    return write(folder, files)
+
+
+def test_notes_are_joined_chosen_and_cleaned(tmp_path: Path) -> None:
+    notes = [
+        note("7", "second\nline", DESCRIPTION="Addendum", CHARTDATE="2101-01-03"),
+        note("7", "first addendum", DESCRIPTION="Addendum", CHARTDATE="2101-01-02"),
+        note("7", 'on [**2101-1-1**] by\n[**Name\n(NI)**], "well" 120mg', CHARTDATE="2101-01-09"),
+        note("7", "an error", ISERROR="1"),
+        note("7", "x ray", CATEGORY="Radiology"),
+        note("", "whose"),
+        note("8", "another stay"),
+    ]  # fmt: skip
+    folder = mimic(tmp_path, notes, {"7": ["4019", "25000"], "8": ["25001"], "9": ["25000"]})
+    request = Request(data=folder)
+    found = {raw.id: raw for raw in read_diabetes(request)}
+    joined = 'on deidentified by deidentified , " well " qqq first addendum second line'
+    assert found["7"].tokens == tuple(joined.split())
+    assert {key: raw.label for key, raw in found.items()} == {"7": "diabetes", "8": "other"}
+    assert request.dropped == {
+        "note marked as an error": 1,
+        "discharge summary without admission id": 1,
+        "admission without discharge summary": 1,
+    }
+    assert request.said == [
+        "diabetes: no lists of admission ids in the folder: we split by patient"
+    ]
+
+
+def test_lists_of_admissions_give_the_splits(tmp_path: Path) -> None:
+    folder = mimic(tmp_path, [note(str(i), "a b c d e f g") for i in range(9)], {"1": ["25000"]})
+    lists = {"train": "HADM_ID\n0\n1\n", "dev": "2\n3\n", "test": "4\n5.0\n"}
+    write(folder, {f"{split}_50_hadm_ids.csv": ids for split, ids in lists.items()})
+    raws: list[Raw] = list(read_diabetes(Request(data=folder)))
+    assert [raw.split for raw in raws] == ["train", "train", "dev", "dev", "test", "test"]
+    assert [raw.label for raw in raws] == ["other", "diabetes", *["other"] * 4]
+
+
+def test_anemia_takes_exactly_one_of_the_two(tmp_path: Path) -> None:
+    kinds = [["2851"], ["28521"], ["2851", "28522"], ["2859"]]
+    codes = {str(100 + i): kinds[i % 4] for i in range(80)}
+    notes = [note(hadm, "the blood was low") for hadm in codes]
+    pack(mimic(tmp_path / "mimic", notes, codes))
+    corpus = load_corpus("anemia", data=tmp_path)
+    everything = corpus.train + corpus.dev + corpus.test
+    assert per_class(corpus, everything) == {"acute": 20, "chronic": 20}
+    assert corpus.classes == ("chronic", "acute")
+    assert (len(corpus.test), len(corpus.dev)) == (8, 5)
+    assert corpus.dropped == {"both acute and chronic": 20}
+
+
+def test_diabetes_keeps_a_patient_in_one_split_and_filters_by_length(tmp_path: Path) -> None:
+    codes = {str(i): ["25000"] if i % 2 else ["4019"] for i in range(100)}
+    notes = [note(hadm, "a b c d e f g", SUBJECT_ID=str(int(hadm) // 2)) for hadm in codes]
+    notes += [note("200", "too short"), note("201", "w " * 4000)]
+    folder = mimic(tmp_path / "mimic", notes, codes | {"200": ["25000"], "201": ["25000"]})
+    corpus = load_corpus("diabetes", data=folder)
+    assert corpus.dropped == {"4000 tokens or more": 1, "6 tokens or fewer": 1}
+    patients = [{int(d.id) // 2 for d in part} for part in (corpus.train, corpus.dev, corpus.test)]
+    assert sum(map(len, patients)) == len(set.union(*patients)) == 50
+
+
+def test_a_header_in_lower_case_as_in_the_demo(tmp_path: Path) -> None:
+    files = good_files("anemia")
+    lower = {name: text.replace(text.splitlines()[0], text.splitlines()[0].lower(), 1)
+             for name, text in files.items()}  # fmt: skip
+    corpus = load_corpus("anemia", data=write(tmp_path, lower))
+    assert len(corpus.train) + len(corpus.dev) + len(corpus.test) == 40

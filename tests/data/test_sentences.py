@@ -1,0 +1,115 @@
+"""Where do sentences end, and what stays of a corpus whose items they become?"""
+
+from dataclasses import replace
+
+import pytest
+
+from assay.data.catalog import SOURCES, load_corpus
+from assay.data.corpus import Document
+from assay.data.text import PIECE, by_sentence, final_marks, pieces, shown, words, words_of
+from assay.errors import UserError
+from tests.data.written_files import write
+from tests.small_models import corpus
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It rains. It pours!", ["it rains .", "it pours !"]),
+        ("no mark at all", ["no mark at all"]),
+        ("Really?! Yes... no", ["really ? !", "yes . . .", "no"]),
+        ('He left. "Why?" she asked.', ["he left .", '" why ? "', "she asked ."]),
+        ("It cost 3.5 dollars. 4 of us paid.", ["it cost 3 . 5 dollars .", "4 of us paid ."]),
+        ("Mr. Smith of the U.S. came.", ["mr . smith of the u . s . came ."]),
+        ("So did I. Then we left (at last.) Fine.",
+         ["so did i .", "then we left ( at last . )", "fine ."]),
+        ("... well. !", [". . . well . !"]),
+        ("Hello. ...", ["hello . . . ."]),
+        ("...", [". . ."]),
+    ],
+)  # fmt: skip
+def test_the_rule_on_hand_made_texts(text: str, sentences: list[str]):
+    assert [shown(sentence) for sentence in final_marks(words(text))] == sentences
+
+
+@pytest.mark.parametrize("cut", [final_marks, pieces])
+def test_no_word_is_lost_or_moved(cut):
+    tokens = words("A. B! 'c' \"d.\" e 1.5 ... f? " * 9)
+    found = cut(tokens)
+    assert tuple(word for sentence in found for word in sentence) == tokens
+    assert all(found)
+    assert cut(()) == []
+
+
+def punctuated():
+    """The toy corpus with a full stop behind every third word."""
+
+    def dotted(document: Document) -> Document:
+        tokens = [t for i, t in enumerate(document.tokens) for t in ((t, ".") if i % 3 else (t,))]
+        marked = tuple(token in ("awful", "fine") for token in tokens)
+        return replace(document, tokens=tuple(tokens), rationale=marked)
+
+    small = corpus(30)
+    return replace(small, **{name: tuple(map(dotted, getattr(small, name)))
+                             for name in ("train", "dev", "test")})  # fmt: skip
+
+
+def test_items_are_spelt_so_that_their_words_can_be_read_back():
+    flat = punctuated()
+    nested = by_sentence(flat)
+    for before, after in zip(flat.test, nested.test, strict=True):
+        assert after.words is not None
+        assert after.tokens == tuple(map(shown, after.words))
+        assert after.words == tuple(map(words_of, after.tokens))
+        assert tuple(word for sentence in after.words for word in sentence) == before.tokens
+        assert (after.id, after.label) == (before.id, before.label)
+
+
+def test_a_sentence_is_marked_if_one_of_its_words_is():
+    for document in by_sentence(punctuated()).test:
+        marked = [any(word in ("awful", "fine") for word in s) for s in document.words or ()]
+        assert list(document.rationale or ()) == marked
+        assert sum(marked) == 1
+
+
+def test_it_is_another_corpus_by_fingerprint_and_says_what_was_done():
+    flat = punctuated()
+    nested = by_sentence(flat)
+    assert nested.fingerprint != flat.fingerprint
+    assert nested.vocabulary is flat.vocabulary
+    assert "`final marks`" in nested.said[-1]
+    single = sum(len(d.tokens) == 1 for part in (nested.train, nested.dev, nested.test)
+                 for d in part)  # fmt: skip
+    assert f"{single} have one sentence only" in nested.said[-1]
+    words_elsewhere = replace(
+        nested, test=tuple(replace(d, words=(("other",),) * len(d.tokens)) for d in nested.test)
+    )
+    assert words_elsewhere.fingerprint != nested.fingerprint
+
+
+def test_without_marks_it_is_cut_into_pieces_and_said():
+    small = corpus(30)
+    assert f"`pieces of {PIECE} words`" in by_sentence(small).said[-1]
+
+
+def test_two_texts_are_refused():
+    with pytest.raises(UserError, match="two texts"):
+        by_sentence(replace(corpus(30), task="pair"))
+
+
+def test_ratings_are_read_from_the_names_of_the_files(tmp_path):
+    for split in ("train", "test"):
+        for rating in SOURCES["imdb_ratings"].classes or ():
+            reviews = {
+                f"{number}_{rating}.txt": f"A film.<br />It gets {rating} of 10, number {number}!"
+                for number in range(12)
+            }
+            side = "neg" if int(rating) < 5 else "pos"
+            write(tmp_path / "imdb" / "aclImdb" / split / side, reviews)
+    read = load_corpus("imdb_ratings", data=tmp_path)
+    assert read.classes == ("1", "2", "3", "4", "7", "8", "9", "10")
+    for document in read.test:
+        assert read.classes[document.label] == document.tokens[5]
+    assert (len(read.train) + len(read.dev), len(read.test)) == (96, 96)
+    nested = by_sentence(read)
+    assert {len(document.tokens) for document in nested.test} == {2}

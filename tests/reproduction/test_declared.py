@@ -1,0 +1,143 @@
+"""Is every declared experiment possible, and every published number within reach?"""
+
+import csv
+from fnmatch import fnmatchcase
+
+import pytest
+
+from assay.config import PRESETS
+from assay.data.sources import SOURCES
+from assay.errors import UserError
+from assay.models.attention import ATTENTIONS
+from assay.models.build import MODELS
+from assay.papers.declared import REFERENCE, known, read_paper
+from assay.papers.published import Published, read_numbers
+from assay.probes import PROBES
+from assay.reproduction.figures import SHAPES
+from assay.reproduction.models import declared_models
+from assay.statistics.intervals import CLASSIFICATION_SCORES
+
+ELSEWHERE = "base (J&W)"  # Jain & Wallace's own number, printed again: it has its own page
+PAPERS = sorted({name.split("/")[0] for name in known()})
+
+
+def measures_of(paper):
+    tables = [m for table in paper.tables for part in table.parts for m in part.measures]
+    return [measure for measure in (*tables, paper.vectors) if measure.probe is not None]
+
+
+def test_the_tables_of_jain_and_wallace_are_declared():
+    tables = ("table1", "table2", "figure3", "figure4", "figure5", "figure6", "figure8")
+    assert [f"jain-wallace/{table}" for table in tables] == list(known())[: len(tables)]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_trained_exists(name):
+    paper, _ = read_paper(name)
+    assert paper.preset in PRESETS
+    for grid in paper.corpora:
+        assert grid.name in SOURCES
+        assert set(grid.encoders) <= set(MODELS)
+        assert set(grid.attentions) <= set(ATTENTIONS)
+        assert set(grid.vectors) <= {"random", "corpus", "file"}
+        assert grid.score in CLASSIFICATION_SCORES
+        assert grid.seeds >= 1
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_stands_for_the_papers_settings_exists(name):
+    paper, _ = read_paper(name)
+    for grid in paper.corpora:
+        assert grid.preset in ("", *PRESETS)
+        assert set(grid.probes) <= set(paper.probes)
+    assert len({grid.label for grid in paper.corpora}) == len(paper.corpora)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_read_is_declared_by_its_probe(name):
+    paper, _ = read_paper(name)
+    for measure in measures_of(paper):
+        assert measure.probe in paper.probes
+        if measure.probe in PROBES:
+            quantities = {each.name: each for each in PROBES[measure.probe].quantities}
+            assert measure.statistic in quantities[measure.quantity].statistics
+            assert measure.less is None or measure.less in quantities
+
+
+def test_differences_are_between_means_of_two_declared_encoders():
+    paper, _ = read_paper("jain-wallace")
+    parts = [part for table in paper.tables for part in table.parts]
+    for part in parts:
+        if part.encoders or any(measure.less for measure in part.measures):
+            assert {measure.statistic for measure in part.measures} == {"mean"}
+            assert part.rows == "all"
+            assert len(part.encoders) in (0, 2)
+    assert all(set(part.encoders) <= set(grid.encoders) for part in parts for grid in paper.corpora)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_published_number_has_a_place_on_the_page(name):
+    paper, _ = read_paper(name)
+    parts = [part for table in paper.tables for part in table.parts]
+    models = {cell.model for cell in declared_models(paper, [])}
+    corpora = {grid.name for grid in paper.corpora}
+    with (REFERENCE / "published.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["paper"] == name]
+    assert rows
+
+    def placed(row):
+        of_table = [part for part in parts if part.published == row["table"]]
+        settings = [m.setting for part in of_table for m in part.measures if m.setting]
+        known = [*(settings or models), ELSEWHERE]
+        drawn = [f"{start}*" for start in SHAPES] if row["table"] == "figure5" else []
+        return not of_table or (
+            row["corpus"] in corpora
+            and any(fnmatchcase(row["setting"], escape(each)) for each in [*known, *drawn])
+        )
+
+    assert [row for row in rows if not placed(row)] == []
+
+
+def escape(setting):
+    """Only a star at the end stands for anything."""
+    return setting.replace("[", "[[]").replace("?", "[?]")
+
+
+def test_a_setting_may_be_named_by_its_beginning():
+    numbers = read_numbers(REFERENCE, "wiegreffe-pinter")
+    found = numbers.find("table4", "sst", "lambda=*", "overall", "jsd")
+    assert found == numbers.find("table4", "sst", "lambda=0.000525", "overall", "jsd")
+    assert found is not None
+    assert found.value == 0.514
+    assert numbers.find("table4", "agnews", "lambda=*", "overall", "jsd") is None
+    with pytest.raises(AssertionError, match="not one setting"):
+        numbers.find("figure5", "sst", "adversary*", "overall", "jsd")
+
+
+def test_a_published_number_is_found_and_its_trust_told():
+    numbers = read_numbers(REFERENCE, "jain-wallace")
+    place = ("sst", "bilstm+additive", "0", "mean")
+    assert str(numbers.find("table2/tau_g", *place)) == "0.40"
+    recalled = numbers.find("table1", "adr", "bilstm+additive", "overall", "f1")
+    assert str(recalled) == "0.61 (recalled)"
+    assert numbers.find("figure6", *place) is None
+    assert numbers.groups("table2/tau_g", "snli", "bilstm+additive") == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("0.4", "0.40"), ("1", "1.00"), ("0.0081", "0.0081"), ("-0.5", "-0.50")]
+)
+def test_places_lost_by_the_file_are_put_back(text, shown):
+    assert str(Published(text, "printed")) == shown
+    assert Published(text, "digitised").value == float(text)
+
+
+def test_an_unknown_table_is_refused_with_the_likely_one():
+    with pytest.raises(UserError, match="did you mean 'jain-wallace/table2'"):
+        read_paper("jain-wallace/tabel2")
+
+
+def test_a_paper_without_a_table_means_all_of_it():
+    paper, tables = read_paper("jain-wallace")
+    assert tables == paper.tables
+    assert [table.name for table in read_paper("jain-wallace/table1")[1]] == ["table1"]

@@ -1,0 +1,149 @@
+"""Does a killed run end like an undisturbed one, and every engine in the same bytes?"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import assay
+from assay.config import Execution, Settings, sample_size
+from assay.errors import UserError
+from assay.runs.run import execute_run
+from tests.small_models import UNTRAINED
+
+SAME = ("model.safetensors", "model.json", "instances.parquet", "evidence.parquet", "summary.csv",
+        "summary.json", "verdict.json", "run.json")  # fmt: skip
+MOTIF = Settings(corpus="motif", encoder="cnn", options={"documents": "400", "length": "30"},
+                 probes=UNTRAINED, sample=5, threads=1)  # fmt: skip
+COMMAND = [sys.executable, "-m", "assay", "run", "motif", "--encoder", "cnn", "--threads", "1",
+           "--option", "documents=400", "--option", "length=30", "--sample", "5",
+           "--probes", ",".join(UNTRAINED), "--quiet"]  # fmt: skip
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in SAME}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "undisturbed"
+    execute_run(MOTIF, out)
+    return out
+
+
+def test_a_run_directory_holds_what_the_design_says(undisturbed: Path):
+    record = json.loads((undisturbed / "run.json").read_text())
+    assert record["status"] == "complete"
+    assert len(record["training"]["epochs"]) == record["recipe"]["epochs"]
+    instances = pl.read_parquet(undisturbed / "instances.parquet")
+    evidence = pl.read_parquet(undisturbed / "evidence.parquet")
+    assert len(instances) == record["corpus"]["sizes"]["test"]
+    assert evidence.columns == ["instance", "probe", "quantity", "group", "method", "seed", "value"]
+    assert set(evidence["instance"]) == set(instances["id"])
+    assert sorted(p.name for p in undisturbed.glob("*")) == sorted([*SAME, "jobs", "timing.json"])
+
+
+def test_anyone_can_recompute_the_logits(undisturbed: Path):
+    """logits = bias + sum attention * token_logits, then the sigmoid."""
+    for row in pl.read_parquet(undisturbed / "instances.parquet").head(20).iter_rows(named=True):
+        terms = zip(row["attention"], row["token_logits"], strict=True)
+        logit = row["bias"][0] + sum(weight * item[0] for weight, item in terms)
+        positive = 1 / (1 + pl.Series([-logit]).exp()[0])
+        assert positive == pytest.approx(row["probabilities"][1], abs=1e-12)
+        assert sum(row["attention"]) == pytest.approx(1, abs=1e-6)
+
+
+def test_processes_give_the_same_bytes(undisturbed: Path, tmp_path: Path):
+    execute_run(MOTIF, tmp_path / "out", execution=Execution(engine="processes", workers=2))
+    assert contents(tmp_path / "out") == contents(undisturbed)
+
+
+@pytest.mark.parametrize("moment", ["at once", "training", "trained", "auditing", "tables"])
+def test_kill_and_resume(undisturbed: Path, tmp_path: Path, moment: str):
+    out = tmp_path / "out"
+    process = subprocess.Popen([*COMMAND, "--out", str(out)])
+    kill_at(process, out, moment)
+    subprocess.run([*COMMAND, "--out", str(out), "--resume"], check=True)
+    assert contents(out) == contents(undisturbed)
+    assert not list(out.rglob(".writing-*"))
+
+
+def kill_at(process: subprocess.Popen[bytes], out: Path, moment: str) -> None:
+    """SIGKILL when the folder shows that the run has come so far."""
+    seen = {
+        "at once": lambda: True,
+        "training": lambda: (out / "run.json").exists(),
+        "trained": lambda: any(out.glob("jobs/train-*")),
+        "auditing": lambda: any(out.glob("jobs/audit-*")),
+        "tables": lambda: (out / "instances.parquet").exists(),
+    }[moment]
+    deadline = time.monotonic() + 120
+    while not seen() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() in (-signal.SIGKILL, 0)  # 0: it was quicker than the blow
+
+
+def test_a_resumed_complete_run_is_left_as_it_is(undisturbed: Path):
+    before = contents(undisturbed)
+    execute_run(MOTIF, undisturbed, resume=True)
+    assert contents(undisturbed) == before
+
+
+def test_another_run_is_not_overwritten(undisturbed: Path):
+    with pytest.raises(UserError, match=r"already holds this run: pass --resume"):
+        execute_run(MOTIF, undisturbed)
+    other = Settings(**{**vars(MOTIF), "seed": 1})
+    with pytest.raises(UserError, match=r"another run \(seed 0 there, 1 here\)"):
+        execute_run(other, undisturbed, resume=True)
+
+
+def test_a_folder_with_other_things_is_refused(tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(UserError, match="not empty and holds no run"):
+        execute_run(MOTIF, tmp_path)
+
+
+def test_a_mistake_in_the_corpus_claims_no_folder(tmp_path: Path):
+    out = tmp_path / "out"
+    with pytest.raises(UserError):
+        execute_run(
+            Settings(corpus="table"), out, execution=Execution(data=tmp_path / "missing.csv")
+        )
+    assert not out.exists()
+
+
+def test_a_full_disk_is_told_and_nothing_measured_is_lost(undisturbed: Path, tmp_path: Path):
+    """A limit on file size stands in for the full disk: writes beyond it fail for real."""
+    out = tmp_path / "out"
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    failed = subprocess.run([*COMMAND, "--out", str(out)], preexec_fn=limit, capture_output=True,
+                            text=True, env={**os.environ, "COLUMNS": "200"})  # fmt: skip
+    assert failed.returncode == 2
+    assert "disk is full" in failed.stderr
+    assert "--resume" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    subprocess.run([*COMMAND, "--out", str(out), "--resume"], check=True)
+    assert contents(out) == contents(undisturbed)
+
+
+def test_from_python_in_four_lines(tmp_path: Path):
+    corpus = assay.load_corpus("motif", options={"documents": "300", "length": "30"})
+    model = assay.train(corpus, encoder="average")
+    audit = assay.audit(model, corpus, probes=UNTRAINED)
+    assert audit.record["settings"]["sample"] == sample_size("quick")  # as the command would
+    page = audit.report(tmp_path / "report.html")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert set(audit.evidence()["probe"]) == set(UNTRAINED)
+    assert {"value", "low", "high", "n", "skipped"} <= set(audit.summary().columns)
