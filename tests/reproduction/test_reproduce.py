@@ -7,7 +7,7 @@ import pytest
 
 from assay.config import Execution
 from assay.errors import UserError
-from assay.reproduction import execution as execute
+from assay.reproduction import execution as execution_module
 from assay.reproduction.models import ModelSelection
 from assay.reproduction.reproduce import reproduce
 from assay.runs.run import execute_run
@@ -164,7 +164,7 @@ def test_a_failed_run_does_not_lose_the_others(place, reference, made, tmp_path,
         real(settings, out, **given)
 
     real = execute_run
-    monkeypatch.setattr(execute, "run", break_first)
+    monkeypatch.setattr(execution_module, "execute_run", break_first)
     said = []
     made = reproduce(
         "tiny/scores",
@@ -186,8 +186,8 @@ def test_a_dead_worker_leaves_the_rest_refused(monkeypatch, tmp_path):
         raise UserError("a worker process died")
 
     paper_place = write_paper(tmp_path / "reference")
-    monkeypatch.setattr(execute, "run_jobs", dying)
-    monkeypatch.setattr(execute, "run", lambda *given, **named: None)
+    monkeypatch.setattr(execution_module, "run_jobs", dying)
+    monkeypatch.setattr(execution_module, "execute_run", lambda *given, **named: None)
     made = reproduce(
         "tiny/scores",
         choice=ModelSelection(only=("motif",)),
@@ -217,7 +217,7 @@ def test_both_kinds_of_vectors_are_compared(place, reference, made):
 
 
 @pytest.mark.parametrize(
-    ("choice", "ways", "words"),
+    ("choice", "execution", "words"),
     [
         (ModelSelection(only=("motiv",)), Execution(), "did you mean 'motif'"),
         (ModelSelection(encoders=("lstm",)), Execution(), "--encoder 'lstm'"),

@@ -57,7 +57,7 @@ def test_our_own_fault_leaves_with_one(assay, tmp_path, monkeypatch):
     def failing(tasks, execution, tell):
         return [RunOutcome(task.settings, "failed", "Traceback\nKeyError: 'x'") for task in tasks]
 
-    monkeypatch.setattr(reproduce, "run_tasks", failing)
+    monkeypatch.setattr(reproduce, "reproduce_runs", failing)
     page = tmp_path / "page.md"
     code, _, err = assay("reproduce", "jain-wallace/table1", "--only", "babi1", "--out",
                          tmp_path / "runs", "--page", page)  # fmt: skip

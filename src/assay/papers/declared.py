@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import UserError, nearest
 
-REFERENCE = Path(str(files("assay") / "reference"))
+REFERENCE = Path(str(files("assay") / "papers"))
 ALL = "all"
 OVER_MODELS = "mean_over_seeds"  # in a summary: of models that one run trained
 
