@@ -1,4 +1,4 @@
-"""What was measured, in one long table from which everything else is computed?"""
+"""The evidence table: one long table of everything measured, from which all else is computed."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ SCHEMA = pl.Schema(
         "instance": pl.String,  # null for quantities of the whole model
         "probe": pl.String,
         "quantity": pl.String,
-        "group": pl.String,  # what the probe varied, null if nothing
+        "group": pl.String,  # what the probe varied; null if nothing
         "method": pl.String,
         "seed": pl.Int64,  # the model's seed
         "value": pl.Float64,  # null where the quantity does not exist for the instance
@@ -27,9 +27,9 @@ def rows(
     method: str | None = None,
     seed: int | None = None,
 ) -> pl.DataFrame:
-    """One quantity for many instances, not yet signed by its probe. NaN becomes null.
+    """Rows of one quantity for many instances, without the probe's name. NaN becomes null.
 
-    `seed` only where the numbers are not the audited model's but another's.
+    `seed` is given only where the values belong to another model than the audited one.
     """
     frame = pl.DataFrame(
         {
@@ -47,9 +47,9 @@ def rows(
 def stacked(
     instances: Sequence[str], columns: Mapping[tuple[str, str | None], np.ndarray], method: str
 ) -> pl.DataFrame:
-    """Many quantities and groups, (quantity, group) -> a value per instance: one frame, not many.
+    """Rows of many quantities and groups in one frame; `columns` maps (quantity, group) to values.
 
-    A frame costs more than the hundred values in it.
+    Building a frame costs more than the hundred values in it, so there is one and not many.
     """
     each = len(instances)
     names, groups = (np.repeat(part, each) for part in zip(*columns, strict=True))
@@ -62,7 +62,7 @@ def stacked(
 
 
 def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
-    """Rows of one probe in the columns and order of the evidence table."""
+    """The rows of one probe with its name and seed, in the columns of the evidence table."""
     if not frames:
         return empty()
     own = pl.col("seed").fill_null(seed)
@@ -71,4 +71,5 @@ def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
 
 
 def empty() -> pl.DataFrame:
+    """An evidence table without rows."""
     return pl.DataFrame(schema=SCHEMA)

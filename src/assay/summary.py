@@ -1,4 +1,4 @@
-"""What do the many measured values come to, per class and over all, and how sure is that?"""
+"""The summary table: statistics of the evidence with 95 % intervals, per class and over all."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ from assay.statistics.intervals import (
 
 SIGNIFICANT = 0.05
 ALL = "all"
-OVER_SEEDS = "mean_over_seeds"  # of a number per trained model
-OVER_DOCUMENTS = "over_documents"  # of two kinds of trained models, document by document
-DECIDED = ("accuracy", "f1", "macro_f1")  # of a quantity that is the number of a class
+OVER_SEEDS = "mean_over_seeds"  # of one number per trained model
+OVER_DOCUMENTS = "over_documents"  # of two groups of trained models, document by document
+CLASSIFICATION = ("accuracy", "f1", "macro_f1")  # of a quantity that holds a class index
 SCHEMA = pl.Schema(
     {
         "probe": pl.String,
@@ -35,7 +35,7 @@ SCHEMA = pl.Schema(
         "low": pl.Float64,
         "high": pl.Float64,
         "n": pl.Int64,
-        "skipped": pl.Int64,  # instances for which the quantity does not exist
+        "skipped": pl.Int64,  # instances without a value
     }
 )
 
@@ -43,7 +43,7 @@ SCHEMA = pl.Schema(
 def summarize(
     evidence: pl.DataFrame, instances: pl.DataFrame, classes: Sequence[str], seed: int
 ) -> pl.DataFrame:
-    """Rows per probe, quantity, group, class and statistic, with 95 % intervals over instances."""
+    """One row per probe, quantity, group, class and statistic, with intervals over instances."""
     predicted = instances.select("label", instance="id", predicted="prediction")
     joined = evidence.join(predicted, on="instance", how="left", maintain_order="left")
     present = [name for name in PROBES if (joined["probe"] == name).any()]
@@ -82,19 +82,19 @@ def _probe_rows(
 
 
 def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterator[str]:
-    """By predicted class only what is counted over documents and not held against their labels."""
+    """The statistics of a row; by predicted class only those that do not compare with labels."""
     other = "macro_f1" if len(classes) == 2 else "f1"
     for statistic in quantity.statistics:
         if statistic == OVER_DOCUMENTS:
             continue  # of all groups together
-        if (name == ALL and statistic != other) or statistic not in (*DECIDED, OVER_SEEDS):
+        if (name == ALL and statistic != other) or statistic not in (*CLASSIFICATION, OVER_SEEDS):
             yield statistic
 
 
 def _groups(
     measured: pl.DataFrame, frame: pl.DataFrame, quantity: Quantity
 ) -> Iterator[tuple[str | None, pl.DataFrame]]:
-    """What the probe varied; then, where declared, bins of another quantity."""
+    """The values by what the probe varied and, where declared, by bins of another quantity."""
     for group in measured["group"].unique(maintain_order=True):
         own = measured.filter(pl.col("group").eq_missing(pl.lit(group, dtype=pl.String)))
         yield group, own
@@ -116,8 +116,8 @@ def _statistic(
     rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int
 ) -> dict[str, float | int | None]:
     there = rows.filter(pl.col("value").is_not_null())
-    if statistic in DECIDED:
-        interval = _decided(there, statistic, classes, seed)
+    if statistic in CLASSIFICATION:
+        interval = _classified(there, statistic, classes, seed)
     else:
         interval = _interval(there["value"].to_numpy(), statistic, seed)
     bounds = {"value": interval.value, "low": interval.low, "high": interval.high}
@@ -149,7 +149,7 @@ def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
 def _compared(
     frame: pl.DataFrame, groups: tuple[str, str], seed: int
 ) -> dict[str, float | int | None]:
-    """How much better the first group's models decide than the second's."""
+    """The F1 of the first group's models minus that of the second's."""
     known = frame.filter(quantity="label").sort("instance")["value"]
     decided = frame.filter(quantity="prediction").sort("seed", "instance")
     ones, others = (
@@ -160,11 +160,11 @@ def _compared(
     return {**asdict(interval), "skipped": 0}
 
 
-def _decided(rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int) -> Interval:
-    """How good the decisions are whose class numbers these rows hold."""
-    said = [classes[int(number)] for number in rows["value"]]
+def _classified(rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int) -> Interval:
+    """A classification score of the predicted classes in these rows."""
+    predicted = [classes[int(number)] for number in rows["value"]]
     labels = rows["label"].to_list()
     if statistic == "accuracy":
-        right = sum(one == other for one, other in zip(said, labels, strict=True))
-        return share_interval(right, len(said))
-    return score_interval(labels, said, classes, statistic, seed)
+        right = sum(one == other for one, other in zip(predicted, labels, strict=True))
+        return share_interval(right, len(predicted))
+    return score_interval(labels, predicted, classes, statistic, seed)

@@ -14,7 +14,7 @@ import assay
 from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.inputs import WordOdds, fit_word_odds
-from assay.probes.substitute import measure, proposed
+from assay.probes.substitute import log_odds_weights, measure
 from assay.runs.audit import audit_documents, odds_read_by
 from assay.runs.jobs import AuditJob, audit_parts
 from assay.statistics.divergence import class_probabilities, jsd, tvd
@@ -75,7 +75,7 @@ def test_the_models_own_weights_change_nothing():
 def test_only_stop_words_weigh_the_same():
     items = torch.tensor([[5, 10, 0], [5, 6, 7], [7, 0, 0]])
     mask = torch.tensor([[True, True, False], [True] * 3, [True, False, False]])
-    weights, nothing = proposed(items, mask, ODDS)
+    weights, nothing = log_odds_weights(items, mask, ODDS)
     assert nothing.tolist() == [True, False, False]
     assert weights[0].tolist() == [0.5, 0.5, 0]
     assert weights[1, 0] == 0

@@ -15,7 +15,7 @@ from assay.evidence import sign
 from assay.models.view import NotApplicable
 from assay.probes import PROBES, imitation
 from assay.probes.deception import marked_mass
-from assay.probes.guide import HALVES
+from assay.probes.imposed import HALVES
 from assay.probes.imitation import chosen, sweep
 from assay.probes.model_comparison import attention_jsd, f1, prediction_tvd
 from assay.probes.seeds import families
@@ -154,19 +154,19 @@ def test_guides_are_as_many_as_the_paper_s_and_its_controls():
 
 def test_the_guide_s_adversary_is_the_sweep_s_and_its_leak_control_has_two_halves():
     plan = [x for x in TRAINED["guide"].trainings.plan(SCALE, TOY) if isinstance(x, TrainingSpec)]
-    guides = {lesson.guide for lesson in plan if lesson.guide is not None}
+    guides = {spec.imposed for spec in plan if spec.imposed is not None}
     assert ImposedWeights("weights", (sweep(SCALE)[max(SCALE.weights)],)) in guides
     assert (
         ImposedWeights("other half", tuple(TrainingSpec(0, 0, half=half) for half in HALVES))
         in guides
     )
-    assert {lesson.encoder for lesson in plan} == {"average"}
+    assert {spec.encoder for spec in plan} == {"average"}
 
 
 def test_from_fresh_weights_the_guide_s_adversary_has_the_published_lambda():
     scale = replace(SCALE, from_scratch=True, weights=(0.0, 8e-4, 1e-3, 1e-2))
     plan = TRAINED["guide"].trainings.plan(scale, TOY)
-    assert ImposedWeights("weights", (sweep(scale)[1e-3],)) in {lesson.guide for lesson in plan}
+    assert ImposedWeights("weights", (sweep(scale)[1e-3],)) in {spec.imposed for spec in plan}
 
 
 def test_a_second_text_or_sentences_cannot_be_guided():
@@ -181,13 +181,13 @@ def test_a_second_text_or_sentences_cannot_be_guided():
 def test_a_sweep_goes_on_from_lambda_to_lambda_unless_from_scratch():
     going_on, afresh = sweep(SCALE), sweep(replace(SCALE, from_scratch=True))
     before = None
-    for weight, lesson in going_on.items():
-        assert lesson.start == before
-        assert lesson.aim == ImitationObjective(BaseModelSpec(), weight)
-        before = lesson
-    assert [lesson.epochs for lesson in going_on.values()] == [2, 1, 1]
-    assert {lesson.start for lesson in afresh.values()} == {None}
-    assert {lesson.epochs for lesson in afresh.values()} == {SCALE.first_epochs}
+    for weight, spec in going_on.items():
+        assert spec.start == before
+        assert spec.aim == ImitationObjective(BaseModelSpec(), weight)
+        before = spec
+    assert [spec.epochs for spec in going_on.values()] == [2, 1, 1]
+    assert {spec.start for spec in afresh.values()} == {None}
+    assert {spec.epochs for spec in afresh.values()} == {SCALE.first_epochs}
     other = sweep(SCALE, 1)[0.0]
     assert (other.init_seed, other.order_seed) == (1, 1)
 

@@ -49,8 +49,8 @@ def base() -> TrainedBase:
     return TrainedBase(Path("model"), training(TOY))
 
 
-def key(lesson: TrainingSpec, model: TrainedBase | None = None) -> str:
-    return plan_jobs([lesson], model or base(), NOWHERE)[lesson].job.key
+def key(spec: TrainingSpec, model: TrainedBase | None = None) -> str:
+    return plan_jobs([spec], model or base(), NOWHERE)[spec].job.key
 
 
 def test_what_two_probes_ask_for_is_trained_once():
@@ -76,17 +76,17 @@ def test_two_ways_to_say_the_same_training_are_one_job():
 
 
 COUNTERFEIT = TrainingSpec(
-    0, 0, aim=ImitationObjective(BaseModelSpec(), 1e-3), epochs=2, patience=3
+    0, 0, objective=ImitationObjective(BaseModelSpec(), 1e-3), epochs=2, patience=3
 )
 CHANGED = {
     "init": replace(COUNTERFEIT, init_seed=1),
     "order": replace(COUNTERFEIT, order_seed=1),
     "encoder": replace(COUNTERFEIT, encoder="cnn"),
     "attention": replace(COUNTERFEIT, attention="dot"),
-    "lambda": replace(COUNTERFEIT, aim=ImitationObjective(BaseModelSpec(), 2e-3)),
-    "whose": replace(COUNTERFEIT, aim=ImitationObjective(TrainingSpec(5, 5), 1e-3)),
-    "aim": replace(COUNTERFEIT, aim=DeceptionObjective(1e-3)),
-    "guide": replace(COUNTERFEIT, guide=ImposedWeights("tf-idf")),
+    "lambda": replace(COUNTERFEIT, objective=ImitationObjective(BaseModelSpec(), 2e-3)),
+    "whose": replace(COUNTERFEIT, objective=ImitationObjective(TrainingSpec(5, 5), 1e-3)),
+    "aim": replace(COUNTERFEIT, objective=DeceptionObjective(1e-3)),
+    "guide": replace(COUNTERFEIT, imposed=ImposedWeights("tf-idf")),
     "half": replace(COUNTERFEIT, half=0),
     "start": replace(COUNTERFEIT, start=TrainingSpec(0, 0)),
     "epochs": replace(COUNTERFEIT, epochs=3),
@@ -109,8 +109,10 @@ def test_the_corpus_is_in_the_name_and_folders_are_not():
 
 
 def test_a_change_anywhere_in_a_chain_renames_all_that_follows():
-    second = replace(COUNTERFEIT, aim=ImitationObjective(BaseModelSpec(), 2e-3), start=COUNTERFEIT)
-    third = replace(COUNTERFEIT, aim=ImitationObjective(BaseModelSpec(), 5e-3), start=second)
+    second = replace(
+        COUNTERFEIT, objective=ImitationObjective(BaseModelSpec(), 2e-3), start=COUNTERFEIT
+    )
+    third = replace(COUNTERFEIT, objective=ImitationObjective(BaseModelSpec(), 5e-3), start=second)
     early = replace(second, start=replace(COUNTERFEIT, epochs=9))
     assert key(replace(third, start=early)) != key(third)
 
@@ -124,11 +126,11 @@ def test_tasks_stand_after_those_they_need_and_keep_what_others_read():
         assert all(place[need] < place[task.key] for need in task.after)
     chain = [source for source in jobs if isinstance(source, TrainingSpec) and source.start]
     assert len(chain) == 4  # two sweeps over three lambdas
-    for lesson in chain:
-        assert set(prerequisites(lesson)) == {lesson.start, BaseModelSpec()}
-        assert jobs[lesson.start].keep_model
-        assert not jobs[lesson.start].keep_train  # its weights are wanted, not its attention
-    last = [source for source in jobs if source not in {lesson.start for lesson in chain}]
+    for spec in chain:
+        assert set(prerequisites(spec)) == {spec.start, BaseModelSpec()}
+        assert jobs[spec.start].keep_model
+        assert not jobs[spec.start].keep_train  # its weights are wanted, not its attention
+    last = [source for source in jobs if source not in {spec.start for spec in chain}]
     assert not any(jobs[source].keep_model for source in last if isinstance(source, TrainingSpec))
 
 
@@ -148,7 +150,7 @@ def test_imposed_uniform_weights_equal_uniform_attention_to_the_last_bit(tmp_pat
     """The base attends uniformly; a guide made from it must change nothing."""
     model = base_model(tmp_path, TOY, attention="uniform")
     plain = TrainingSpec(1, 2, "average", "uniform")
-    guided = replace(plain, guide=ImposedWeights("weights", (BaseModelSpec(),)))
+    guided = replace(plain, imposed=ImposedWeights("weights", (BaseModelSpec(),)))
     one, other = outputs_of([plain, guided], model, tmp_path).values()
     for a, b in ((one.dev, other.dev), (one.test, other.test)):
         np.testing.assert_array_equal(a.probabilities, b.probabilities)
@@ -158,7 +160,7 @@ def test_imposed_uniform_weights_equal_uniform_attention_to_the_last_bit(tmp_pat
 def test_a_guided_model_is_tested_under_its_guide(tmp_path):
     model = base_model(tmp_path, TOY)
     guided = TrainingSpec(
-        1, 1, "average", "uniform", guide=ImposedWeights("weights", (BaseModelSpec(),))
+        1, 1, "average", "uniform", imposed=ImposedWeights("weights", (BaseModelSpec(),))
     )
     found = outputs_of([BaseModelSpec(), guided], model, tmp_path)
     np.testing.assert_allclose(
@@ -190,7 +192,7 @@ def test_half_a_corpus_is_half_a_training(tmp_path):
 
 def test_a_deceiver_is_looked_at_without_the_marked_items(tmp_path):
     model = base_model(tmp_path, TOY)
-    deceiver = TrainingSpec(0, 0, aim=DeceptionObjective(1.0))
+    deceiver = TrainingSpec(0, 0, objective=DeceptionObjective(1.0))
     found = outputs_of([BaseModelSpec(), deceiver], model, tmp_path)
     for outputs in found.values():
         assert outputs.unmarked is not None

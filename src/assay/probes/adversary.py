@@ -1,12 +1,12 @@
 """How different could the weights be while the prediction stays the same?
 
-Jain & Wallace 2019, section 4.2.2: among all weights that move the prediction by at most eps
-(TVD), those furthest from the model's own (JSD, at most ln 2 = 0.693). A large value means that
-the heat map is one of many that fit the prediction. The paper searched by gradient steps; where
-the logits are affine in the weights the optimum is exact for two classes and lies in a
-certified bracket for more. Other models take the published search, its candidates made feasible,
-so that every reported value can be reached. As the paper looks for five rivals that also differ
-from each other, so does `diverse`, greedily, where the exact answer is known.
+Jain & Wallace 2019, section 4.2.2: among all weights that change the prediction by at most eps
+(TVD), find those furthest from the model's own (JSD, at most ln 2 = 0.693). A large value means
+that the heat map is one of many that fit the prediction. The paper searched by gradient steps.
+Where the logits are affine in the weights, we compute the optimum exactly for two classes and a
+certified bracket for more. For other models we run the published search and make its candidates
+feasible, so that every reported value can be reached. The paper also looks for five alternative
+weights that differ from each other; we choose them greedily where the exact optimum is known.
 """
 
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ from assay.probes.permutation import WEIGHT_BINS
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.statistics.keyed_random import document_keys
 
-EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # the frontier; the paper's are .01 and .05
-SHOWN = 0.01  # whose weights are kept for the heat maps
+EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # the frontier; the paper uses 0.01 and 0.05
+SHOWN = 0.01  # the eps whose weights are kept for the heat maps
 
 
 @dataclass(frozen=True)
-class Rivals:
-    """Per document and eps (B, E) the furthest weights that were found, and how far they are."""
+class AlternativeWeights:
+    """The furthest weights found per document and eps (B, E), and their distances."""
 
     method: str
     jsd: np.ndarray
@@ -42,7 +42,7 @@ class Rivals:
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:
-    found = rivals(view, scores["attention"])
+    found = alternative_weights(view, scores["attention"])
     frames = [rows(view.batch.ids, "max_attention", scores["attention"].max(1))]
     for column, eps in enumerate(EPS):
         quantities = {
@@ -64,12 +64,12 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     return ProbeOutcome(frames, {"adversary": found.shown})
 
 
-def rivals(view: View, weights: np.ndarray) -> Rivals:
-    """By the best route the model allows."""
+def alternative_weights(view: View, weights: np.ndarray) -> AlternativeWeights:
+    """By the most exact method that the model allows."""
     shown = EPS.index(SHOWN)
     if view.affine is None:
         found = _search(view, torch.from_numpy(weights))
-        return Rivals("search", found[0], found[1], found[2][:, shown])
+        return AlternativeWeights("search", found[0], found[1], found[2][:, shown])
     items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
     if items.shape[-1] <= 2:
         exact = exact_adversary(weights, items, bias, view.mask, EPS)
@@ -77,10 +77,10 @@ def rivals(view: View, weights: np.ndarray) -> Rivals:
             weights, items, bias, view.mask, exact, column=shown, eps=SHOWN
         )
         kept = exact.weights(weights)[:, shown]
-        return Rivals("exact", exact.jsd, exact.tvd, kept, several=several)
+        return AlternativeWeights("exact", exact.jsd, exact.tvd, kept, several=several)
     bracket = bracket_adversary(weights, items, bias, view.mask, EPS)
     kept = bracket.weights[:, shown]
-    return Rivals("bracket", bracket.lower, bracket.tvd, kept, bracket.upper)
+    return AlternativeWeights("bracket", bracket.lower, bracket.tvd, kept, bracket.upper)
 
 
 def _search(view: View, weights: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,13 +106,13 @@ PROBE = Probe(
         Quantity("max_jsd", "largest JSD to the model's weights with the prediction within eps",
                  ("mean", "median"), unit="JSD, nats", direction="lower is more faithful",
                  binned_by="max_attention", edges=WEIGHT_BINS),
-        Quantity("max_jsd_upper", "what no weights can exceed, where only a bracket is known",
+        Quantity("max_jsd_upper", "upper bound on that JSD, where only a bracket is known",
                  ("mean",), unit="JSD, nats"),
-        Quantity("adversary_tvd", "how far those weights move the prediction", ("mean",),
+        Quantity("adversary_tvd", "change of the prediction under those weights", ("mean",),
                  unit="TVD"),
-        Quantity("diverse_jsd", "mean JSD to the model's weights of five rivals, chosen to differ",
+        Quantity("diverse_jsd", "mean JSD to the model's weights of five diverse alternatives",
                  ("mean",), unit="JSD, nats", direction="lower is more faithful"),
-        Quantity("diverse_spread", "mean JSD between two of those five", ("mean",),
+        Quantity("diverse_spread", "mean JSD between two of those alternatives", ("mean",),
                  unit="JSD, nats", direction="lower is more faithful"),
         Quantity("max_attention", "the document's largest weight", ("mean",), unit="weight"),
     ),

@@ -1,13 +1,12 @@
 """Does attention put the items in the same order as other measures of importance?
 
-Jain & Wallace 2019, section 4.1: Kendall's tau-b between attention, gradient and leave-one-out,
-per instance, with its two-sided p. The third side, gradient against leave-one-out, is the
-ceiling: no measure can be asked to agree better with another than those two do. We add the
-floor, attention with its weights shuffled among the document's items, and the same tau for
-every pair of scores the model can give; beside attention also R², which many readers know
-better. A score with a sign counts by its size, as attention has none. Where leave-one-out of
-long documents stops reading early, some are held against the exact values, and what it is off is
-evidence too.
+Jain & Wallace 2019, section 4.1: Kendall's tau-b between attention, gradient and leave-one-out per
+instance, with its two-sided p-value. The agreement of gradient and leave-one-out with each other is
+the reference for what agreement to expect. We add a baseline, attention with its weights shuffled
+among the document's items, the same tau for every pair of scores that the model can give, and R²
+for attention, which many readers know better. Signed scores count by their absolute value, because
+attention has no sign. Where leave-one-out of long documents stops reading early, some documents are
+compared with the exact values, and the error is recorded as evidence.
 """
 
 from itertools import combinations
@@ -24,7 +23,12 @@ from assay.statistics.kendall import kendall
 from assay.statistics.keyed_random import document_keys, permutations
 
 FLOORS = tuple(("shuffled", other) for other in ("gradient", "leave_one_out"))
-CORE = {"attention", "gradient", "leave_one_out", "shuffled"}  # the paper's three, and the floor
+CORE = {
+    "attention",
+    "gradient",
+    "leave_one_out",
+    "shuffled",
+}  # the paper's three scores and the baseline
 R2_OF = "attention"
 FADING_ERROR, FADING_TAU_ERROR = "loo_fading_error", "loo_fading_tau_error"
 FADING_BOUNDS = {FADING_ERROR: TVD_BOUND, FADING_TAU_ERROR: TAU_BOUND}
@@ -51,7 +55,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 
 
 def _faded(view: View, scores: Scores) -> list[pl.DataFrame]:
-    """Of the documents that were checked; the others have no such rows."""
+    """Errors of the documents that were computed both ways; the others have no such rows."""
     if "leave_one_out" not in scores:
         return []
     found = fading_errors(view, scores["attention"], scores["leave_one_out"])
@@ -96,9 +100,9 @@ def _quantities() -> tuple[Quantity, ...]:
         if one == R2_OF:
             meaning = f"squared correlation of {pair}"
             declared.append(Quantity(f"r2_{one}_{other}", meaning, ("mean",), "R²", detail=True))
-    meaning = "what leave-one-out is off where it stops reading early, largest over the items"
+    meaning = "largest error over the items where leave-one-out stops reading early"
     declared.append(Quantity(FADING_ERROR, meaning, ("max",), "TVD", detail=True))
-    meaning = "what its tau with attention is off then"
+    meaning = "error of its tau with attention in that case"
     declared.append(Quantity(FADING_TAU_ERROR, meaning, ("max",), "tau", detail=True))
     return tuple(declared)
 

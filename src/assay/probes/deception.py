@@ -1,9 +1,9 @@
 """Can the model be taught to look away from the items that decide, and still decide by them?
 
-Pruthi et al. 2020: the task is learnt while attention to marked items is punished by
--weight * log(1 - mass). If accuracy stays, attention hides the reason; if the deceiver fails once
-those items are deleted, it did use them. The marked items are the corpus's own: planted in
-`motif`, annotated elsewhere. A deceptive model is chosen by its own loss on dev.
+Pruthi et al. 2020: the task is learned while attention to marked items is penalized by
+-weight * log(1 - mass). If accuracy stays, attention hides the reason; if the deceptive model fails
+once those items are deleted, it did use them. The marked items come with the corpus: planted in
+`motif`, annotated elsewhere. A deceptive model is selected by its own loss on dev.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,22 +28,22 @@ from assay.training.specs import (
 )
 
 
-def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
+def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
     if not any(is_partly_marked(document.rationale) for document in corpus.test):
         raise NotApplicable("No item of this corpus is marked as one attention must avoid.")
-    return [BaseModelSpec(), *(lesson for _, _, lesson in _lessons(scale))]
+    return [BaseModelSpec(), *(spec for _, _, spec in _specs(budget))]
 
 
 def conclude(
-    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+    outputs: Mapping[ModelSpec, ModelOutputs], budget: TrainingBudget, corpus: Corpus
 ) -> list[pl.DataFrame]:
-    frames = _look_at(outputs[BaseModelSpec()], corpus, "base", scale.seed)
-    for group, seed, lesson in _lessons(scale):
-        frames += _look_at(outputs[lesson], corpus, group, seed)
+    frames = _measured(outputs[BaseModelSpec()], corpus, "base", budget.seed)
+    for group, seed, spec in _specs(budget):
+        frames += _measured(outputs[spec], corpus, group, seed)
     return frames
 
 
-def _look_at(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
+def _measured(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
     frames = goodness(outputs, corpus, group, seed)
     mass = marked_mass(outputs.test, corpus)
     frames.append(rows(outputs.test.ids, "mass", mass, group=group, seed=seed))
@@ -54,22 +54,26 @@ def _look_at(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> li
     return frames
 
 
-def marked_mass(looked: Predictions, corpus: Corpus) -> np.ndarray:
-    """(N,): attention on the marked items; NaN where none or all are marked."""
+def marked_mass(predictions: Predictions, corpus: Corpus) -> np.ndarray:
+    """(N,): attention mass on the marked items; NaN where none or all are marked."""
     marks = {document.id: document.rationale for document in corpus.test}
-    mass = np.full(len(looked.ids), np.nan)
-    for row, name in enumerate(looked.ids):
+    mass = np.full(len(predictions.ids), np.nan)
+    for row, name in enumerate(predictions.ids):
         marked = marks[name]
         if marked is not None and is_partly_marked(marked):
-            mass[row] = looked.attention[row, : len(marked)][np.array(marked)].sum()
+            mass[row] = predictions.attention[row, : len(marked)][np.array(marked)].sum()
     return mass
 
 
-def _lessons(scale: TrainingBudget) -> list[tuple[str, int, TrainingSpec]]:
+def _specs(budget: TrainingBudget) -> list[tuple[str, int, TrainingSpec]]:
     return [
-        (f"penalty={weight:g}", seed, TrainingSpec(seed, seed, aim=DeceptionObjective(weight)))
-        for weight in scale.deceptions
-        for seed in range(scale.seed, scale.seed + scale.guides)
+        (
+            f"penalty={weight:g}",
+            seed,
+            TrainingSpec(seed, seed, objective=DeceptionObjective(weight)),
+        )
+        for weight in budget.deceptions
+        for seed in range(budget.seed, budget.seed + budget.guides)
     ]
 
 

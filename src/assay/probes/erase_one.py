@@ -1,11 +1,12 @@
 """Does erasing the item with the highest weight change more than erasing another one?
 
-Serrano & Smith 2019, section 4: the states stay, one weight is put to zero and the rest divided by
-what is left. i* is the top item by attention (and, in turn, by gradient and by attention times
-gradient), r another item drawn at random. How much further does erasing i* move the prediction
-(Jensen-Shannon divergence), and does either change the decision? Every single removal has a closed
-form, so beside the one draw stands the exact expectation over all r. The published program drew a
-random position after the first, which could be i* itself: the groups `...;draw=as_released`.
+Serrano & Smith 2019, section 4: the states are kept, one weight is set to zero and the others are
+renormalized. i* is the top item by attention (and, in turn, by gradient and by attention times
+gradient), r another item drawn at random. We measure how much further erasing i* moves the
+prediction (Jensen-Shannon divergence) and whether either erasure changes the decision. Every single
+erasure has a closed form, so the exact expectation over all r is given beside the one draw. The
+published program drew a random position after the first, which could be i* itself: the groups
+`...;draw=as_released`.
 """
 
 from dataclasses import dataclass
@@ -28,14 +29,14 @@ Columns = dict[tuple[str, str | None], Floats]  # by quantity and group
 
 @dataclass(frozen=True)
 class Singles:
-    """What erasing each item (B, T) by itself does; NaN in documents with fewer than two."""
+    """The effect of erasing each item (B, T) by itself; NaN in documents with fewer than two."""
 
     js: Floats
     flips: Floats
     weights: Floats
 
     def at(self, place: Indices) -> "Singles":
-        """Of one item per document, (B,) each."""
+        """The values of one item per document, (B,) each."""
         parts = (self.js, self.flips, self.weights)
         return Singles(*(np.take_along_axis(part, place[:, None], 1)[:, 0] for part in parts))
 
@@ -72,7 +73,7 @@ def each_alone(erasure: Erasure) -> Singles:
 
 
 def other_item(erasure: Erasure, top: Indices, lots: Floats) -> Indices:
-    """(B,): of the items other than the top one, that which the lot in [0, 1) falls on."""
+    """(B,): an item other than the top one, chosen by a random number in [0, 1)."""
     others = erasure.present & (np.arange(erasure.present.shape[1]) != top[:, None])
     turn = (lots * others.sum(1)).astype(np.int64)
     hit: Indices = (others & (np.cumsum(others, axis=1) == turn[:, None] + 1)).argmax(1)
@@ -80,14 +81,14 @@ def other_item(erasure: Erasure, top: Indices, lots: Floats) -> Indices:
 
 
 def released_draw(mask: Flags, lots: Floats) -> Indices:
-    """(B,): any position but the first, the top item's too."""
+    """(B,): any position but the first, possibly the top item itself, as released."""
     drawn = 1 + (lots * (mask.sum(1) - 1)).astype(np.int64)
-    place: Indices = np.minimum(drawn, mask.shape[1] - 1)  # of a single item nothing is reported
+    place: Indices = np.minimum(drawn, mask.shape[1] - 1)  # nothing is reported for a single item
     return place
 
 
 def compare(singles: Singles, top: Indices, drawn: Indices) -> dict[str, Floats]:
-    """One item against one other, and the four cells of who changes the decision."""
+    """The top item compared with another one, and which of the two changes the decision."""
     one, other = singles.at(top), singles.at(drawn)
     return {
         "delta_js": one.js - other.js,
@@ -102,7 +103,7 @@ def compare(singles: Singles, top: Indices, drawn: Indices) -> dict[str, Floats]
 
 
 def expectations(erasure: Erasure, singles: Singles, top: Indices) -> dict[str, Floats]:
-    """The same against all other items at once, each as likely as the next."""
+    """The same compared with the expectation over all other items."""
     others = erasure.present & (np.arange(erasure.present.shape[1]) != top[:, None])
     count = np.maximum(others.sum(1), 1)
     js, flips = (np.where(others, p, 0.0).sum(1) / count for p in (singles.js, singles.flips))

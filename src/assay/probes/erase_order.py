@@ -1,12 +1,13 @@
 """How many items must be erased, most important first, until the decision changes?
 
-Serrano & Smith 2019, section 5: an order is fixed once from the intact model, items are erased from
-its top, and the fraction gone when the decision changes is recorded; removing all items counts as a
-step. An order that knows what matters needs few. To the paper's four orders (random, attention,
-gradient, attention times gradient) we add the lightest weight first (`ascending`), leave-one-out,
-and attention times the length of the state. Where the head is affine the exact smallest flipping
-set, `optimal`, tells how many items each order wastes. `gradient` is that of the decided class's
-probability in the *weight*; it is not the score of the same name, which is taken in the embedding.
+Serrano & Smith 2019, section 5: an order is fixed once from the intact model, items are erased in
+that order, and the fraction erased when the decision changes is recorded; erasing all items counts
+as a step. An order that knows what matters needs few items. To the paper's four orders (random,
+attention, gradient, attention times gradient) we add the smallest weight first (`ascending`),
+leave-one-out, and attention times the norm of the state. Where the head is affine, the exact
+smallest flipping set, `optimal`, shows how many items each order wastes. `gradient` is the gradient
+of the decided class's probability in the *weight*, not the score of the same name, which is the
+gradient in the embedding.
 """
 
 from dataclasses import asdict
@@ -34,8 +35,8 @@ from assay.statistics.keyed_random import document_keys, uniform
 Groups = list[tuple[str, dict[str, Floats]]]  # order, and its quantities
 OPTIMAL = "optimal"
 SCORED = ("leave_one_out", "attention_norm")  # orders that are scores
-TABLES = 6  # of the size of the logits that are held at once: removed, kept and their makings
-COMPARED = {  # held against every other, or against those that compete with it
+TABLES = 6  # of the size of the logits, held at once: removed, kept and intermediate results
+COMPARED = {  # the orders that each of these is compared with
     "attention": ("random", "gradient", "attention_gradient", "ascending", *SCORED),
     "gradient": ("random", "attention_gradient", *SCORED),
 }
@@ -55,9 +56,9 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 
 
 def erased(erasure: Erasure, ranked: dict[str, Floats]) -> tuple[dict[str, Flips], Groups]:
-    """Every order to its end, as many at once as the byte budget allows.
+    """Erase in every order to the end, as many orders at once as the byte budget allows.
 
-    In a short batch one order at a time would cost more in calls than in sums.
+    In a short batch, one order at a time would spend more on calls than on sums.
     """
     flips: dict[str, Flips] = {}
     shapes: Groups = []
@@ -75,14 +76,14 @@ def erased(erasure: Erasure, ranked: dict[str, Floats]) -> tuple[dict[str, Flips
 
 
 def orders(view: View, erasure: Erasure, scores: Scores) -> dict[str, Floats]:
-    """What each order goes by, (B, T), largest first; those that this model cannot give are out."""
+    """The importance (B, T) that each order sorts by, for the orders that the model can give."""
     lots = uniform(document_keys(view.batch.ids, view.seed, "erase_order"), view.mask.shape[1])
     scored = {name: scores[name] for name in SCORED if name in scores}
     return {"random": lots, **rankings(erasure), "ascending": -erasure.weights, **scored}
 
 
 def needed(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
-    """Per order how much had to go, and how much more than the least possible."""
+    """How much each order had to erase, and how much more than the smallest possible set."""
     n = np.maximum(item_counts(erasure), 1)
     common = ~np.any([np.isnan(found.items) for found in flips.values()], axis=0)
     least = flips[OPTIMAL].items if OPTIMAL in flips else None
@@ -104,7 +105,7 @@ def needed(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
 
 
 def races(flips: dict[str, Flips]) -> Groups:
-    """Who needs fewer items: one that never flips loses, and where neither does none is asked."""
+    """Which of two orders needs fewer items; an order that never flips loses."""
     return [
         (name, race(flips[name], flips[against], against))
         for against, others in COMPARED.items()
@@ -114,7 +115,7 @@ def races(flips: dict[str, Flips]) -> Groups:
 
 
 def race(one: Flips, other: Flips, named: str) -> dict[str, Floats]:
-    """1 or 0 per document; a tie is 0 in both."""
+    """1 or 0 per document; a tie is 0 in both, and NaN where neither order flips."""
     mine, theirs = (np.where(np.isnan(f.items), np.inf, f.items) for f in (one, other))
     neither = np.isinf(mine) & np.isinf(theirs)
     return {

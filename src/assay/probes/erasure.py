@@ -1,8 +1,8 @@
-"""By which route can this model's weights be erased, and which orders of erasing are there?
+"""Erasure of attention weights, in closed form or by decoding again, and the orders of erasure.
 
-Models whose logits are affine in the weights answer in closed form. Any other is asked to decode
-again, many rests of a document at once: erased weights are zero, the others are divided by what is
-left, and where nothing is left the head gets a zero context.
+Models whose logits are affine in the weights have a closed form. Other models decode again, many
+remainders of a document at once: erased weights are zero, the others are renormalized, and where
+nothing is left the head gets a zero context.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from assay.models.view import View
 from assay.scores.gradients import log_odds
 from assay.statistics.divergence import class_probabilities
 
-Rests = Callable[[Indices], Flags]  # steps (P,) -> who is left (B, P, T)
+Rests = Callable[[Indices], Flags]  # steps (P,) -> the items that are left (B, P, T)
 
 
 def erasure_of(view: View, weights: Floats) -> Erasure:
-    """The closed form where the head allows it."""
+    """The closed form where the head allows it, otherwise decoding."""
     if view.affine is None:
         return DecodedErasure(view, np.where(view.mask, weights, 0.0))
     items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
@@ -30,9 +30,9 @@ def erasure_of(view: View, weights: Floats) -> Erasure:
 
 
 def rankings(erasure: Erasure) -> dict[str, Floats]:
-    """The paper's three, each (B, T); the last two only where the head has a gradient.
+    """The paper's three rankings, each (B, T); the last two only where the head has a gradient.
 
-    This gradient is that of the decided probability in the *weight*, not in the embedding.
+    The gradient is that of the decided probability in the *weight*, not in the embedding.
     """
     found = {"attention": erasure.weights}
     if erasure.gradient is not None:
@@ -43,7 +43,7 @@ def rankings(erasure: Erasure) -> dict[str, Floats]:
 
 @dataclass(frozen=True)
 class DecodedErasure:
-    """Documents (B, T) of which nothing is known but how they decode."""
+    """Erasure for documents (B, T) of a model that can only decode."""
 
     view: View
     weights: Floats
@@ -89,7 +89,7 @@ class DecodedErasure:
         return self._ranked(order, lambda rank, steps: rank <= steps)
 
     def _ranked(self, order: Indices, left: Callable[[Indices, Indices], Flags]) -> Floats:
-        """One order of all documents after the other."""
+        """Logits along each order, one order after the other."""
         ranks = np.argsort(order, axis=1).reshape(-1, len(self.weights), 1, order.shape[1])
         return np.concatenate(
             [

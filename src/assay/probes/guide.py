@@ -1,10 +1,10 @@
 """Do the weights tell a model without context which items matter?
 
-Wiegreffe & Pinter 2019, section 3.3, table 3: a network that sees each item alone is trained
-with imposed weights in the place of attention. If the base's weights carry importance by
-themselves, it does better with them than with uniform ones or with its own. Beyond the paper:
-permuted weights, tf-idf, leave-one-out, and weights from a base that never saw the document's
-label in training (`leak`), because the base's weights on train may give the label away.
+Wiegreffe & Pinter 2019, section 3.3, table 3: a network that sees each item by itself is trained
+with imposed weights instead of attention. If the weights of the base model carry importance by
+themselves, it does better with them than with uniform weights or with its own. Beyond the paper we
+impose permuted weights, TF-IDF, leave-one-out, and weights of a base model that did not see the
+document's label in training (`leak`), because the base's weights on train may reveal the label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,43 +25,47 @@ from assay.training.specs import (
     TrainingSpec,
 )
 
-CONTEXT_FREE = "average"  # this encoder: a linear map and tanh per item, nothing between items
-PUBLISHED = 1e-3  # lambda of the adversary whose weights the paper imposed
+CONTEXT_FREE = (
+    "average"  # the encoder: a linear map and tanh per item, no interaction between items
+)
+PUBLISHED = 1e-3  # lambda of the adversarial model whose weights the paper imposed
 HALVES = (0, 1)
 
 
-def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
+def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
     if corpus.task == "pair":
-        raise NotApplicable("A guided model reads one text; this corpus has a second one.")
+        raise NotApplicable("A model with imposed weights reads one text; this corpus has two.")
     if any(document.words for document in corpus.test[:1]):
-        raise NotApplicable("A guided model reads words; the items of this model are sentences.")
-    return [lesson for _, _, lesson in _lessons(scale)]
+        raise NotApplicable(
+            "A model with imposed weights reads words; the items of this model are sentences."
+        )
+    return [spec for _, _, spec in _specs(budget)]
 
 
 def conclude(
-    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+    outputs: Mapping[ModelSpec, ModelOutputs], budget: TrainingBudget, corpus: Corpus
 ) -> list[pl.DataFrame]:
-    taught = list(_lessons(scale))
-    frames = [labels(outputs[taught[0][-1]].test)]
-    for group, seed, lesson in taught:
-        frames += goodness(outputs[lesson], corpus, group, seed)
+    specs = list(_specs(budget))
+    frames = [labels(outputs[specs[0][-1]].test)]
+    for group, seed, spec in specs:
+        frames += goodness(outputs[spec], corpus, group, seed)
     return frames
 
 
-def _lessons(scale: TrainingBudget) -> Iterator[tuple[str, int, TrainingSpec]]:
-    """(name of the weights, seed, training)."""
-    for seed in range(scale.seed, scale.seed + scale.guides):
+def _specs(budget: TrainingBudget) -> Iterator[tuple[str, int, TrainingSpec]]:
+    """Name of the weights, seed and training of every model."""
+    for seed in range(budget.seed, budget.seed + budget.guides):
         yield "uniform", seed, TrainingSpec(seed, seed, CONTEXT_FREE, "uniform")
         yield "trained", seed, TrainingSpec(seed, seed, CONTEXT_FREE, "additive")
-        for name, guide in _guides(scale).items():
-            yield name, seed, TrainingSpec(seed, seed, CONTEXT_FREE, "uniform", guide=guide)
+        for name, imposed in _imposed(budget).items():
+            yield name, seed, TrainingSpec(seed, seed, CONTEXT_FREE, "uniform", imposed=imposed)
 
 
-def _guides(scale: TrainingBudget) -> dict[str, ImposedWeights]:
-    halves = tuple(TrainingSpec(scale.seed, scale.seed, half=half) for half in HALVES)
+def _imposed(budget: TrainingBudget) -> dict[str, ImposedWeights]:
+    halves = tuple(TrainingSpec(budget.seed, budget.seed, half=half) for half in HALVES)
     return {
         "base": ImposedWeights("weights", (BaseModelSpec(),)),
-        "adversary": ImposedWeights("weights", (_counterfeit(scale),)),
+        "adversary": ImposedWeights("weights", (_adversarial_model(budget),)),
         "permuted": ImposedWeights("permuted", (BaseModelSpec(),)),
         "tf-idf": ImposedWeights("tf-idf"),
         "leave_one_out": ImposedWeights("leave_one_out", (BaseModelSpec(leave_one_out=True),)),
@@ -69,12 +73,12 @@ def _guides(scale: TrainingBudget) -> dict[str, ImposedWeights]:
     }
 
 
-def _counterfeit(scale: TrainingBudget) -> TrainingSpec:
-    """That of the published lambda; by continuation, which takes more to get as far, the last."""
-    lessons = sweep(scale)
-    if not scale.from_scratch:
-        return lessons[max(lessons)]
-    return lessons[min(lessons, key=lambda weight: abs(weight - PUBLISHED))]
+def _adversarial_model(budget: TrainingBudget) -> TrainingSpec:
+    """The model of the published lambda; with continuation, which moves less, the last one."""
+    specs = sweep(budget)
+    if not budget.from_scratch:
+        return specs[max(specs)]
+    return specs[min(specs, key=lambda weight: abs(weight - PUBLISHED))]
 
 
 PROBE = Probe(
@@ -91,4 +95,4 @@ PROBE = Probe(
         LABEL,
     ),
     trainings=Trainings(plan, conclude),
-)  # fmt: skip
+)

@@ -1,15 +1,16 @@
 """Can a whole model predict the same with other attention?
 
-Wiegreffe & Pinter 2019, section 4, table 4 and figure 5: a network of the same build learns to
-predict as the base does while its attention is driven away, by half the TVD minus lambda times
-the KL divergence. Swept over lambda that gives a frontier: what a far attention costs in
-prediction. A late rise (convex) means that the attention can be counterfeited, an early one
+Wiegreffe & Pinter 2019, section 4, table 4 and figure 5: a network of the same architecture learns
+to predict as the base model does while its attention is pushed away, minimizing half the TVD minus
+lambda times the KL divergence. A sweep over lambda gives a frontier: how much distant attention
+costs in prediction. A late rise (convex) means that the attention can be imitated, an early one
 (concave) that it is tied to the predictions.
 
 The first sweep starts from the base's own initial weights, as published (method `same_start`),
-further ones from others (`other_start`). By default each lambda goes on from the model of the one
-before, which takes far fewer epochs than starting afresh; `--from-scratch` trains every one as
-the paper did. The model of table 4 (group `chosen`) is chosen on dev; the paper chose on test.
+further sweeps from other weights (`other_start`). By default each lambda continues from the model
+of the one before, which takes far fewer epochs than fresh weights; `--from-scratch` trains every
+model as the paper did. The model of table 4 (group `chosen`) is selected on dev; the paper selected
+it on test.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,41 +42,41 @@ from assay.training.specs import (
     TrainingSpec,
 )
 
-FAR = 0.4  # nats: the published table holds adversaries whose mean JSD is above this
+FAR = 0.4  # nats: the published table has adversarial models with a mean JSD above this
 
 
-def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
-    sweeps = [lesson for number in range(scale.chains) for lesson in sweep(scale, number).values()]
-    return [BaseModelSpec(), flat_model(scale), *sweeps]
+def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
+    sweeps = [spec for number in range(budget.chains) for spec in sweep(budget, number).values()]
+    return [BaseModelSpec(), flat_model(budget), *sweeps]
 
 
-def sweep(scale: TrainingBudget, number: int = 0) -> dict[float, TrainingSpec]:
-    """Lambda -> its training; sweep 0 starts from the base's own initial weights."""
-    lessons: dict[float, TrainingSpec] = {}
+def sweep(budget: TrainingBudget, number: int = 0) -> dict[float, TrainingSpec]:
+    """The training of each lambda; sweep 0 starts from the base's own initial weights."""
+    specs: dict[float, TrainingSpec] = {}
     before: TrainingSpec | None = None
-    for weight in scale.weights:
+    for weight in budget.weights:
         before = TrainingSpec(
-            init_seed=scale.seed + number,
-            order_seed=scale.seed + number,
-            aim=ImitationObjective(BaseModelSpec(), weight),
-            start=None if scale.from_scratch else before,
-            epochs=scale.first_epochs if before is None or scale.from_scratch
-            else scale.next_epochs,
-            patience=scale.patience,
+            init_seed=budget.seed + number,
+            order_seed=budget.seed + number,
+            objective=ImitationObjective(BaseModelSpec(), weight),
+            start=None if budget.from_scratch else before,
+            epochs=budget.first_epochs if before is None or budget.from_scratch
+            else budget.next_epochs,
+            patience=budget.patience,
         )  # fmt: skip
-        lessons[weight] = before
-    return lessons
+        specs[weight] = before
+    return specs
 
 
 def conclude(
-    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+    outputs: Mapping[ModelSpec, ModelOutputs], budget: TrainingBudget, corpus: Corpus
 ) -> list[pl.DataFrame]:
     base = outputs[BaseModelSpec()]
-    frames = _compared(base, outputs[flat_model(scale)], corpus, "uniform", scale.seed)
-    for number in range(scale.chains):
-        found = {weight: outputs[one] for weight, one in sweep(scale, number).items()}
+    frames = _compared(base, outputs[flat_model(budget)], corpus, "uniform", budget.seed)
+    for number in range(budget.chains):
+        found = {weight: outputs[one] for weight, one in sweep(budget, number).items()}
         start = pl.lit("other_start" if number else "same_start")
-        swept = _swept(base, found, corpus, scale.seed + number)
+        swept = _swept(base, found, corpus, budget.seed + number)
         frames += [frame.with_columns(method=start) for frame in swept]
     return frames
 
@@ -83,7 +84,7 @@ def conclude(
 def _swept(
     base: ModelOutputs, found: Mapping[float, ModelOutputs], corpus: Corpus, seed: int
 ) -> Iterator[pl.DataFrame]:
-    """Every model of a sweep, what they come to as a curve, and the one that dev would choose."""
+    """Every model of a sweep, the area and bend of its frontier, and the model selected on dev."""
     for weight, one in found.items():
         yield from _compared(base, one, corpus, f"lambda={weight:g}", seed)
     far = np.array([attention_jsd(base.test, one.test).mean() for one in found.values()])
@@ -121,7 +122,7 @@ def _over_all(
 
 
 def chosen(base: Predictions, found: Mapping[float, Predictions], corpus: Corpus) -> float | None:
-    """The lambda of the best F1 among models that attend far from the base; None if none does."""
+    """The lambda with the best F1 among models that attend far from the base; None if none does."""
     scores = {
         weight: f1(one, corpus)
         for weight, one in found.items()
@@ -133,14 +134,14 @@ def chosen(base: Predictions, found: Mapping[float, Predictions], corpus: Corpus
 PROBE = Probe(
     name="imitation",
     question="Can another model predict the same with different attention?",
-    null="Attention can be driven far away and the predictions stay: they do not depend on it.",
+    null="Attention can be moved far away while the predictions stay: they do not depend on it.",
     paper="Wiegreffe & Pinter 2019, section 4, table 4, figure 5",
     needs="model + trainer",
     scores=(),
     quantities=(
-        Quantity("mean_jsd", "mean JSD of the counterfeit's attention to the base's",
+        Quantity("mean_jsd", "mean JSD of the imitation's attention to the base's",
                  ("mean_over_seeds",), unit="nats", direction="lower is more faithful"),
-        Quantity("mean_tvd", "mean TVD of the counterfeit's predictions to the base's",
+        Quantity("mean_tvd", "mean TVD of the imitation's predictions to the base's",
                  ("mean_over_seeds",), unit="TVD"),
         Quantity("mean_half_tvd", "half of it, as the paper printed it", ("mean_over_seeds",),
                  unit="half TVD"),
@@ -151,11 +152,11 @@ PROBE = Probe(
         Quantity("frontier_bend", "how far the frontier runs below its chord (convex, late rise: "
                  "above 0) or above it (concave, early rise: below 0)", ("mean_over_seeds",),
                  direction="lower is more faithful"),
-        Quantity("chosen_lambda", "lambda of the counterfeit with the best F1 on dev among those "
+        Quantity("chosen_lambda", "lambda of the imitation with the best F1 on dev among those "
                  "with a mean JSD above 0.4 there", ("mean_over_seeds",)),
-        Quantity("jsd", "JSD between the counterfeit's attention and the base's", (),
+        Quantity("jsd", "JSD between the imitation's attention and the base's", (),
                  unit="nats"),
-        Quantity("tvd", "TVD between the counterfeit's prediction and the base's", (),
+        Quantity("tvd", "TVD between the imitation's prediction and the base's", (),
                  unit="TVD"),
     ),
     trainings=Trainings(plan, conclude),

@@ -1,4 +1,4 @@
-"""What do probes that compare trained models have in common: how good, and how far apart?"""
+"""Quantities and rows that probes with several trained models share: quality and distance."""
 
 import numpy as np
 import polars as pl
@@ -13,28 +13,30 @@ from assay.training.specs import ModelOutputs, Predictions, TrainingBudget, Trai
 
 F1 = Quantity("f1", "F1 on test: of the positive class, or the mean over three classes and more",
               ("mean_over_seeds",), unit="F1")  # fmt: skip
-PREDICTION = Quantity("prediction", "the class each model decides on", ())
-LABEL = Quantity("label", "the class it should decide on", ())
-ACCURACY = Quantity("accuracy", "share of test documents decided rightly", ("mean_over_seeds",),
+PREDICTION = Quantity("prediction", "the class each model predicts", ())
+LABEL = Quantity("label", "the true class", ())
+ACCURACY = Quantity("accuracy", "share of test documents predicted correctly", ("mean_over_seeds",),
                     unit="share")  # fmt: skip
 
 
-def trained_again(scale: TrainingBudget, further: int) -> TrainingSpec:
-    """The run's own network, with other seeds throughout; 0 is the run's own seed."""
-    return TrainingSpec(scale.seed + further, scale.seed + further)
+def trained_again(budget: TrainingBudget, further: int) -> TrainingSpec:
+    """The run's own network trained with other seeds; `further` 0 is the run's own seed."""
+    return TrainingSpec(budget.seed + further, budget.seed + further)
 
 
-def f1(looked: Predictions, corpus: Corpus) -> float:
+def f1(predictions: Predictions, corpus: Corpus) -> float:
     average = "binary" if corpus.binary else "macro"
-    return float(f1_score(looked.labels, looked.predictions, average=average, zero_division=0))
+    return float(
+        f1_score(predictions.labels, predictions.predictions, average=average, zero_division=0)
+    )
 
 
-def accuracy(looked: Predictions) -> float:
-    return float((looked.labels == looked.predictions).mean())
+def accuracy(predictions: Predictions) -> float:
+    return float((predictions.labels == predictions.predictions).mean())
 
 
 def goodness(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> list[pl.DataFrame]:
-    """How good the model is on test, and what it decided."""
+    """F1, accuracy and predictions of a model on test."""
     test = outputs.test
     return [
         whole("f1", f1(test, corpus), group, seed),
@@ -43,13 +45,13 @@ def goodness(outputs: ModelOutputs, corpus: Corpus, group: str, seed: int) -> li
     ]
 
 
-def labels(looked: Predictions) -> pl.DataFrame:
-    """What the models should have decided: F1 cannot be resampled without it."""
-    return rows(looked.ids, "label", looked.labels)
+def labels(predictions: Predictions) -> pl.DataFrame:
+    """The true classes, without which F1 cannot be resampled."""
+    return rows(predictions.ids, "label", predictions.labels)
 
 
 def whole(quantity: str, value: float, group: str | None, seed: int) -> pl.DataFrame:
-    """One number of a whole model."""
+    """A row for one number of a whole model."""
     return rows([None], quantity, np.array([value]), group=group, seed=seed)
 
 

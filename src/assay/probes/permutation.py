@@ -1,9 +1,9 @@
 """Does the prediction change when the weights are dealt out to other items?
 
-Jain & Wallace 2019, section 4.2.1: the weights of each document are permuted among its items
-100 times, states fixed; the median TVD between the new and the old prediction is held against
-the document's largest weight. If a document hangs on one heavily weighted item, giving that
-weight to another should change the answer.
+Jain & Wallace 2019, section 4.2.1: the weights of each document are permuted among its items 100
+times with the states fixed; the median TVD between the new and the original prediction is compared
+with the document's largest weight. If the prediction depends on one heavily weighted item, giving
+that weight to another item should change it.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 
 
 def median_tvd(view: View, weights: np.ndarray, count: int = PERMUTATIONS) -> np.ndarray:
-    """(B,): the middle of `count` changes of the prediction, one per permutation."""
+    """(B,): the median change of the prediction over `count` permutations."""
     keys = document_keys(view.batch.ids, view.seed, "permutation")
     order = permutations(keys, view.mask, count)
     proposals = np.take_along_axis(weights[:, None], order, axis=2)

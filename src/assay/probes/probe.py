@@ -1,4 +1,8 @@
-"""What is a probe: one question about a model's attention, which declares itself."""
+"""What a probe is: one question about a model's attention, declared with its quantities.
+
+The lists of `assay probes`, the documentation and the headings of the report are generated from
+the declaration.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +15,11 @@ from assay.data.corpus import Corpus
 from assay.models.view import View
 from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 
-# `share` is of ones among zeros and ones. The three after it are for the number of a class that was
-# decided: it is held against the label. `f1` is of the second of two classes, `macro_f1` of more.
-# `mean_over_seeds` is for a number per trained model, with Student's t interval. `over_documents`
-# is the F1 of some models minus that of others, from their rows of `prediction` (see `compares`).
+# `significant` is the share of p-values at most 0.05, `share` the share of ones among zeros and
+# ones. `accuracy`, `f1` (of the second of two classes) and `macro_f1` (of three classes or more)
+# compare a predicted class with the label. `mean_over_seeds` is for one number per trained model,
+# with Student's t interval. `over_documents` is the F1 of some models minus that of others,
+# computed from their rows of `prediction` (see `compares`).
 Statistic = Literal["mean", "median", "std", "significant", "share", "accuracy", "f1", "macro_f1",
                     "mean_over_seeds", "over_documents", "max"]  # fmt: skip
 Direction = Literal["higher is more faithful", "lower is more faithful", "neither"]
@@ -23,7 +28,7 @@ Scores = Mapping[str, np.ndarray]  # name -> (B, T) float64, zero on padding
 
 @dataclass(frozen=True)
 class Quantity:
-    """One measured number per instance, and how it is summarised."""
+    """One measured number per instance, and how it is summarized."""
 
     name: str
     meaning: str
@@ -33,12 +38,12 @@ class Quantity:
     binned_by: str | None = None  # another quantity of the probe, cut at `edges`
     edges: tuple[float, ...] = ()
     compares: tuple[str, str] | None = None  # two groups of `prediction`, for `over_documents`
-    detail: bool = False  # one of a large family: measured and summarised, but not listed
+    detail: bool = False  # one of a large family: summarized, but not listed
 
 
 @dataclass(frozen=True)
 class ProbeOutcome:
-    """What a probe found on a batch: rows of evidence and, rarely, a number per item to keep."""
+    """The result of a probe on a batch: rows of evidence and, rarely, a column of item values."""
 
     rows: list[pl.DataFrame]
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)  # name -> (B, T)
@@ -46,7 +51,7 @@ class ProbeOutcome:
 
 @dataclass(frozen=True)
 class Trainings:
-    """How a probe that needs a trainer goes about it: it declares, and later reads."""
+    """The two halves of a probe that needs further models: what to train, and what to conclude."""
 
     plan: Callable[[TrainingBudget, Corpus], Sequence[ModelSpec]]  # or raises NotApplicable
     conclude: Callable[
@@ -56,15 +61,15 @@ class Trainings:
 
 @dataclass(frozen=True)
 class Probe:
-    """Lists, docs and the report's headings are made from this declaration."""
+    """The declaration of a probe."""
 
     name: str
     question: str
-    null: str  # what one would see if attention meant nothing here
+    null: str  # what one would observe if attention carried no information here
     paper: str
     needs: Literal["model", "model + trainer"]
-    scores: tuple[str, ...]  # those it reads, of the ones the model can give
+    scores: tuple[str, ...]  # the scores it reads; those the model cannot give are absent
     quantities: tuple[Quantity, ...]
     measure: Callable[[View, Scores], ProbeOutcome] | None = None
-    trainings: Trainings | None = None  # in the place of `measure`, where it needs a trainer
+    trainings: Trainings | None = None  # instead of `measure`, if it needs further models
     inputs: tuple[str, ...] = ()  # what else it reads, by name; see `probes.inputs`

@@ -2,10 +2,10 @@
 
 DeYoung et al. 2020 (ERASER), agreement with human rationales for scores that rank the items: per
 document the area under the ROC curve, average precision, and precision among as many items as are
-marked (where it equals recall and F1). The same for every other score, with `random` as the floor:
-what people point at may be found by any of them. This is plausibility. A model can look where
-people look and decide by something else, so nothing here says whether attention is faithful.
-A score with a sign counts by its size, as in `agreement`.
+marked (where it equals recall and F1). The same is measured for every other score, with `random` as
+the baseline. This is plausibility: a model can attend where people would and decide by something
+else, so nothing here says whether attention is faithful. Signed scores count by their absolute
+value, as in `agreement`.
 """
 
 from itertools import chain
@@ -41,10 +41,10 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 
 
 def marked_items(view: View) -> np.ndarray:
-    """(B, T): True at marked items; a document that nobody read has none."""
+    """(B, T): True at marked items; an unannotated document has none."""
     marks = view.inputs.get("rationale") if isinstance(view, AuditView) else None
     if marks is None:
-        raise NotApplicable("nobody marked items in these documents: there are no rationales")
+        raise NotApplicable("no items are marked in these documents: there are no rationales")
     lengths = view.mask.sum(1).tolist()
     pairs = zip(view.batch.ids, lengths, strict=True)
     each = chain.from_iterable(marks.get(name) or (False,) * n for name, n in pairs)
@@ -54,7 +54,7 @@ def marked_items(view: View) -> np.ndarray:
 
 
 def share_marked(marked: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """(B,): of the items, the share that is marked; NaN where it is none or all."""
+    """(B,): the share of items that is marked; NaN where none or all are."""
     share = (marked & mask).sum(1) / np.maximum(mask.sum(1), 1)
     return np.where((share > 0) & (share < 1), share, np.nan)
 
@@ -70,7 +70,7 @@ def declare() -> Probe:
         scores=tuple(SCORES),
         inputs=("rationale",),
         quantities=(
-            Quantity("auc", "how often a marked item stands above an unmarked one", ("mean",),
+            Quantity("auc", "how often a marked item ranks above an unmarked one", ("mean",),
                      unit="AUC"),
             Quantity("average_precision", "precision, averaged over the marked items", ("mean",),
                      unit="AUPRC"),

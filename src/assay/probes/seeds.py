@@ -1,9 +1,9 @@
 """How much does attention change when nothing but the seed does?
 
-Wiegreffe & Pinter 2019, section 3.2, figure 3: the same network trained again and again. How far
-the attention of those models lies from the base's is the yardstick for every adversary: what
-chance does by itself is no evidence of manipulation. The seed of the initial weights and that of
-the data's order are varied together, as published, and apart.
+Wiegreffe & Pinter 2019, section 3.2, figure 3: the same network is trained again with other seeds.
+The distance of these models' attention from the base's is the baseline for every adversarial
+model: what chance produces by itself is no evidence of manipulation. The seeds of the initial
+weights and of the order of the data are varied together, as published, and separately.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,24 +37,24 @@ from assay.training.specs import (
 SHUFFLES = 10
 
 
-def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
-    lessons = [lesson for family in families(scale).values() for lesson in family]
-    return [BaseModelSpec(), *lessons]
+def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
+    specs = [spec for family in families(budget).values() for spec in family]
+    return [BaseModelSpec(), *specs]
 
 
 def conclude(
-    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+    outputs: Mapping[ModelSpec, ModelOutputs], budget: TrainingBudget, corpus: Corpus
 ) -> list[pl.DataFrame]:
     base = outputs[BaseModelSpec()].test
     frames = [
         rows(base.ids, "max_attention", base.attention.max(1)),
-        rows(base.ids, "shuffled_jsd", shuffled_jsd(base, corpus, scale.seed)),
+        rows(base.ids, "shuffled_jsd", shuffled_jsd(base, corpus, budget.seed)),
     ]
-    for name, family in families(scale).items():
-        far = [attention_jsd(base, outputs[lesson].test) for lesson in family]
-        moved = [prediction_tvd(base, outputs[lesson].test) for lesson in family]
-        for further, lesson in enumerate(family, 1):
-            seed, test = scale.seed + further, outputs[lesson].test
+    for name, family in families(budget).items():
+        far = [attention_jsd(base, outputs[spec].test) for spec in family]
+        moved = [prediction_tvd(base, outputs[spec].test) for spec in family]
+        for further, spec in enumerate(family, 1):
+            seed, test = budget.seed + further, outputs[spec].test
             frames += [
                 rows(base.ids, "jsd", far[further - 1], group=name, seed=seed),
                 rows(base.ids, "tvd", moved[further - 1], group=name, seed=seed),
@@ -70,25 +70,25 @@ def conclude(
 
 
 def shuffled_jsd(base: Predictions, corpus: Corpus, seed: int) -> np.ndarray:
-    """(N,): how far a document's weights lie from themselves in another order, on average."""
+    """(N,): the mean JSD of a document's weights from the same weights in another order."""
     lengths = np.array([len(document.tokens) for document in corpus.test])
     mask = np.arange(base.attention.shape[1]) < lengths[:, None]
     keys = document_keys(base.ids, seed, "seeds")
     far = np.zeros(len(base.ids))
-    for number in range(SHUFFLES):  # one at a time: all at once would not fit for long documents
+    for number in range(SHUFFLES):  # one at a time: long documents would not fit all at once
         order = permutations(keys + np.uint64(number), mask, 1)[:, 0]
         shuffled = np.take_along_axis(base.attention, order, axis=1)
         far += attention_jsd(base, replace(base, attention=shuffled)) / SHUFFLES
     return far
 
 
-def families(scale: TrainingBudget) -> dict[str, list[TrainingSpec]]:
-    """What is varied -> the models in which it is; nothing is varied apart where none are."""
-    own = scale.seed
-    together = range(1, scale.together + 1)
-    apart = range(own + 1, own + scale.apart + 1)
+def families(budget: TrainingBudget) -> dict[str, list[TrainingSpec]]:
+    """Models by what is varied; groups without models are left out."""
+    own = budget.seed
+    together = range(1, budget.together + 1)
+    apart = range(own + 1, own + budget.apart + 1)
     varied = {
-        "both": [trained_again(scale, further) for further in together],
+        "both": [trained_again(budget, further) for further in together],
         "init": [TrainingSpec(init_seed=seed, order_seed=own) for seed in apart],
         "order": [TrainingSpec(init_seed=own, order_seed=seed) for seed in apart],
     }

@@ -1,10 +1,10 @@
 """Does the model still do its task if a word counter tells it where to look?
 
 After an experiment in the program of Jain & Wallace 2019 that their paper does not report: a
-logistic regression on the words of the training split weighs each word by the size of its
-coefficient (`word_odds`), a softmax over the document makes weights of them, and the trained
-model decodes its own states with these. They know nothing of order or context, nor of this model.
-If it does as well with them, its own attention was not needed for that.
+logistic regression on the words of the training split gives each word the size of its coefficient
+(the input `word_odds`), a softmax over the document turns these into weights, and the trained model
+decodes its own states with them. These weights know nothing of order, context or this model. If the
+model does as well with them, its own attention was not needed for that.
 """
 
 import numpy as np
@@ -22,7 +22,9 @@ SCORED: tuple[Statistic, ...] = ("accuracy", "f1", "macro_f1")
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     own = torch.from_numpy(scores["attention"])
-    weights, only_stop_words = proposed(view.batch.items.cpu(), view.batch.mask.cpu(), _odds(view))
+    weights, only_stop_words = log_odds_weights(
+        view.batch.items.cpu(), view.batch.mask.cpu(), _odds(view)
+    )
     logits = view.decode(weights.to(view.weights.device))
     decided = decisions(logits)
     found = {
@@ -36,8 +38,8 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     return ProbeOutcome([rows(view.batch.ids, name, _numbers(v)) for name, v in found.items()])
 
 
-def proposed(items: Tensor, mask: Tensor, odds: WordOdds) -> tuple[Tensor, Tensor]:
-    """Weights (B, T) from word indices, and where all words are stop words: uniform there."""
+def log_odds_weights(items: Tensor, mask: Tensor, odds: WordOdds) -> tuple[Tensor, Tensor]:
+    """Weights (B, T) from word indices, and where all words are stop words (uniform there)."""
     logits = torch.from_numpy(odds.logits)[items].masked_fill(~mask, -torch.inf)
     nothing = logits.isneginf().all(1)
     flat = torch.zeros_like(logits).masked_fill(~mask, -torch.inf)
@@ -75,7 +77,7 @@ PROBE = Probe(
                  direction="higher is more faithful"),
         Quantity("decision", "the class decided with the model's own weights", SCORED),
         Quantity("decision_substituted", "the class decided with the substituted weights", SCORED),
-        Quantity("only_stop_words", "1 where no item has log-odds, so that all weigh the same",
+        Quantity("only_stop_words", "1 where no item has log-odds, so that all weights are equal",
                  ("share",)),
     ),
     measure=measure,

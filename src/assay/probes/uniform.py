@@ -1,10 +1,9 @@
 """Does the model need its attention at all?
 
-Wiegreffe & Pinter 2019, section 3.1, table 2: the same network is trained with its weights held
-uniform over the items. If it does as well, up to the noise between seeds, the corpus does not
-need attention and cannot tell whether attention explains anything. Ours trains both networks
-with several seeds, and the difference has an interval over seeds and one over documents; the
-paper trained each network once.
+Wiegreffe & Pinter 2019, section 3.1, table 2: the same network is trained with uniform weights over
+the items. If it does as well, up to the noise between seeds, the corpus does not need attention and
+cannot show whether attention explains anything. We train both networks with several seeds, and the
+difference has an interval over seeds and one over documents; the paper trained each network once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,16 +33,16 @@ from assay.training.specs import (
 )
 
 
-def plan(scale: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
-    return [source for pair in _pairs(scale) for source in pair]
+def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
+    return [source for pair in _pairs(budget) for source in pair]
 
 
 def conclude(
-    outputs: Mapping[ModelSpec, ModelOutputs], scale: TrainingBudget, corpus: Corpus
+    outputs: Mapping[ModelSpec, ModelOutputs], budget: TrainingBudget, corpus: Corpus
 ) -> list[pl.DataFrame]:
     frames = [labels(outputs[BaseModelSpec()].test)]
-    for further, (base, flat) in enumerate(_pairs(scale)):
-        seed = scale.seed + further
+    for further, (base, flat) in enumerate(_pairs(budget)):
+        seed = budget.seed + further
         frames += goodness(outputs[base], corpus, "base", seed)
         frames += goodness(outputs[flat], corpus, "uniform", seed)
         gap = f1(outputs[base].test, corpus) - f1(outputs[flat].test, corpus)
@@ -51,19 +50,19 @@ def conclude(
     return frames
 
 
-def flat_model(scale: TrainingBudget, further: int = 0) -> TrainingSpec:
-    """The run's own network with uniform weights in the place of attention."""
-    return replace(trained_again(scale, further), attention="uniform")
+def flat_model(budget: TrainingBudget, further: int = 0) -> TrainingSpec:
+    """The run's own network with uniform weights instead of attention."""
+    return replace(trained_again(budget, further), attention="uniform")
 
 
-def _pairs(scale: TrainingBudget) -> list[tuple[ModelSpec, TrainingSpec]]:
-    """(with attention, with uniform weights), by seed."""
-    again = range(1, scale.uniforms)
+def _pairs(budget: TrainingBudget) -> list[tuple[ModelSpec, TrainingSpec]]:
+    """Pairs of models with attention and with uniform weights, by seed."""
+    again = range(1, budget.uniforms)
     bases: list[ModelSpec] = [
         BaseModelSpec(),
-        *(trained_again(scale, further) for further in again),
+        *(trained_again(budget, further) for further in again),
     ]
-    return [(base, flat_model(scale, further)) for further, base in enumerate(bases)]
+    return [(base, flat_model(budget, further)) for further, base in enumerate(bases)]
 
 
 PROBE = Probe(

@@ -103,7 +103,7 @@ def inputs_of(
 
 
 def scores_for(probes: Sequence[Probe]) -> list[Score]:
-    """All that are cheap, and the costly ones that a probe reads."""
+    """All cheap scores, and the costly ones that a probe reads."""
     read = {name for probe in probes for name in probe.scores}
     return [score for score in SCORES.values() if not score.costly or score.name in read]
 
@@ -114,11 +114,11 @@ def compute_scores(
     samples: Mapping[str, frozenset[str]],
     missing: dict[str, str],
 ) -> dict[str, np.ndarray]:
-    """Every score the model can give, (B, T) each; the others are noted with the reason."""
+    """Every score the model can give, (B, T) each; the others are recorded with the reason."""
     computed: dict[str, np.ndarray] = {}
     for score in scores:
         try:
-            # Before any sampling: whether a score applies must not depend on who is in the batch.
+            # Before any sampling: whether a score applies must not depend on the batch.
             score.check(view.model)
             computed[score.name] = compute_on_sample(view, score, samples.get(score.name))
         except NotApplicable as reason:
@@ -127,7 +127,7 @@ def compute_scores(
 
 
 def compute_on_sample(view: View, score: Score, names: frozenset[str] | None) -> np.ndarray:
-    """The score of the documents in the sample, NaN for the others; None: of all."""
+    """The score of the documents in a sample, NaN for the others; `names` None: of all."""
     if names is None:
         return np.asarray(score.compute(view).cpu())
     values = np.full(view.mask.shape, np.nan)
@@ -141,7 +141,7 @@ def compute_on_sample(view: View, score: Score, names: frozenset[str] | None) ->
 def describe_documents(
     view: View, documents: Sequence[Document], columns: dict[str, np.ndarray]
 ) -> pl.DataFrame:
-    """One row per document: what it is, what the model said, and every number per item."""
+    """One row per document: its text and label, the prediction, and every value per item."""
     classes = view.model.classes
     lengths = [len(document.tokens) for document in documents]
     frame = pl.DataFrame(
@@ -168,7 +168,7 @@ def describe_documents(
 
 
 def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFrame:
-    """Rows in the documents' order; evidence first by what was measured."""
+    """Rows in the order of the documents; evidence is sorted by what was measured first."""
     place = pl.DataFrame({column: ids, "place": range(len(ids))})
     keys = ["place"]
     measured = [name for name in ("probe", "quantity", "group") if name in frame.columns]
@@ -181,7 +181,7 @@ def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFra
 
 
 def _words(model: AttendsWords, view: View, documents: Sequence[Document]) -> list[pl.Series]:
-    """What each sentence consists of, and what attention inside it says."""
+    """The words of each sentence and the attention among them."""
     words = [[list(sentence) for sentence in d.words or ()] for d in documents]
     weights = model.words_attended(view.batch)
     return [
@@ -202,7 +202,7 @@ def _affine(view: View, lengths: list[int]) -> list[pl.Series]:
 
 
 def _ragged(values: np.ndarray, lengths: list[int]) -> pl.Series:
-    """One list per document; null, and no list of nothings, for one outside the score's sample."""
+    """One list per document; null for a document outside the score's sample."""
     rows = [row[:n] for row, n in zip(values, lengths, strict=True)]
     lists = [None if len(row) and np.isnan(row).all() else row.tolist() for row in rows]
     return pl.Series(lists, dtype=pl.List(pl.Float64))

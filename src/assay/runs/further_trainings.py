@@ -1,12 +1,8 @@
-"""What is done for one lesson, and what does it leave behind?
+"""Further trainings: the models that probes need beside the base, as one graph of cached jobs.
 
-A job is a top-level function of one frozen argument, so that any engine can run it. It leaves
-its looks at dev and test in a folder named by its hash; weights of the network and the look at
-train only where another lesson needs them.
-
-In which order are lessons taught, and what do their models say afterwards?
-
-What do the probes that need a trainer say of this model?
+A job is a top-level function of one frozen argument, so any engine can run it. It leaves its
+predictions on dev and test in a folder named by its hash; the network's weights and the
+predictions on train only where another training needs them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +13,9 @@ import polars as pl
 import torch
 
 from assay.data.batches import EncodedSplit
-from assay.data.corpus import Corpus
+from assay.data.corpus import Corpus, Document
 from assay.data.files import write_json, write_parquet
-from assay.engines.graph import Task
+from assay.engines import Task
 from assay.evidence import empty, sign
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import Network
@@ -30,7 +26,7 @@ from assay.runs.jobs import TrainJob
 from assay.runs.store import Job, finished, publish
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.imposed_weights import SPLITS, halves, imposed_weights
-from assay.training.loop import Training, fit
+from assay.training.loop import fit
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
 from assay.training.specs import (
@@ -46,11 +42,12 @@ from assay.training.specs import (
 )
 
 UNMARKED = "unmarked"  # test without its marked items
+THREADS = 1  # trainings run beside each other, and threads can change the last digits
 
 
 @dataclass(frozen=True)
 class TrainedBase:
-    """The run's own model: where it lies and how it was trained."""
+    """The run's own model: the folder it is in and how it was trained."""
 
     place: Path
     training: TrainJob
@@ -58,7 +55,7 @@ class TrainedBase:
 
 @dataclass(frozen=True)
 class BasePredictionJob:
-    """A look at the run's own model, on every split."""
+    """The predictions of the run's own model on every split."""
 
     source: BaseModelSpec
     base: TrainedBase
@@ -67,15 +64,17 @@ class BasePredictionJob:
 
     @property
     def job(self) -> Job:
-        return Job(
-            "predictions",
-            {"model": self.base.training.job.key, **asdict(self.source), "threads": self.threads},
-        )
+        identity = {
+            "model": self.base.training.job.key,
+            **asdict(self.source),
+            "threads": self.threads,
+        }
+        return Job("predictions", identity)
 
 
 @dataclass(frozen=True)
 class FurtherTrainingJob:
-    """One training and the looks at its model: restarted whole if it is killed."""
+    """One training and the predictions of its model; if killed, it starts from the beginning."""
 
     source: TrainingSpec
     training: TrainJob
@@ -86,26 +85,30 @@ class FurtherTrainingJob:
 
     @property
     def job(self) -> Job:
-        lesson = self.source
-        aim = {"kind": type(lesson.aim).__name__, "weight": getattr(lesson.aim, "weight", None)}
-        guide = None if lesson.guide is None else lesson.guide.kind
-        return Job(
-            "further",
-            {
-                **self.training.job.identity,
-                "aim": aim,
-                "guide": guide,
-                "half": lesson.half,
-                "started": lesson.start is not None,
-                "patience": lesson.patience,
-                "needs": [place.name for place in self.needs.values()],
-                "keep": [self.keep_model, self.keep_train],
-            },
-        )
+        spec = self.source
+        objective = {
+            "kind": type(spec.objective).__name__,
+            "weight": getattr(spec.objective, "weight", None),
+        }
+        identity = {
+            **self.training.job.identity,
+            "objective": objective,
+            "imposed": None if spec.imposed is None else spec.imposed.kind,
+            "half": spec.half,
+            "started": spec.start is not None,
+            "patience": spec.patience,
+            "needs": [place.name for place in self.needs.values()],
+            "keep": [self.keep_model, self.keep_train],
+        }
+        return Job("further", identity)
 
 
-def run_further_job(task: BasePredictionJob | FurtherTrainingJob) -> Path:
-    """The folder of the job, from before or from now."""
+FurtherJob = BasePredictionJob | FurtherTrainingJob
+Execute = Callable[[Sequence[Task[FurtherJob]]], Iterable[object]]
+
+
+def run_further_job(task: FurtherJob) -> Path:
+    """The folder of the job, which is run if it was not finished before."""
     done = finished(task.folder, task.job)
     if done is not None:
         return done
@@ -116,16 +119,12 @@ def _predict_base(task: BasePredictionJob) -> Path:
     torch.set_num_threads(task.threads)
     corpus = task.base.training.corpus
     network = load_model(task.base.place).network.to(task.base.training.device)
-
     scores = {"leave_one_out": leave_one_out} if task.source.leave_one_out else None
 
     def fill(place: Path) -> None:
         for name in SPLITS:
-            split = _encoded(corpus, name)
-            write_parquet(
-                place / f"{name}.parquet",
-                predict_split(network, split, scores),
-            )
+            split = _encoded(corpus, getattr(corpus, name))
+            write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
 
     return publish(task.folder, task.job, fill)
@@ -133,15 +132,24 @@ def _predict_base(task: BasePredictionJob) -> Path:
 
 def _train_further(task: FurtherTrainingJob) -> Path:
     torch.set_num_threads(task.training.threads)
-    corpus, lesson = task.training.corpus, task.source
+    corpus, spec = task.training.corpus, task.source
     splits = _splits(task)
     network = _network(task)
-    training = _fit_objective(task, network, splits)
+    train = splits["train"] if spec.half is None else _half(corpus, spec.half)
+    training = fit(
+        network,
+        {"train": train, "dev": splits["dev"]},
+        corpus,
+        task.training.recipe,
+        _objective(task),
+        order_seed=spec.order_seed,
+        patience=spec.patience,
+    )
 
     def fill(place: Path) -> None:
         for name in SPLITS if task.keep_train else SPLITS[1:]:
             write_parquet(place / f"{name}.parquet", predict_split(network, splits[name]))
-        if isinstance(lesson.aim, DeceptionObjective):
+        if isinstance(spec.objective, DeceptionObjective):
             _predict_without_marked(place, network, corpus)
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
@@ -151,12 +159,12 @@ def _train_further(task: FurtherTrainingJob) -> Path:
 
 
 def _splits(task: FurtherTrainingJob) -> dict[str, EncodedSplit]:
-    """As the lesson reads them: with imposed weights, where there are any."""
-    corpus, guide = task.training.corpus, task.source.guide
-    splits = {name: _encoded(corpus, name) for name in SPLITS}
-    if guide is None:
+    """All splits, with imposed weights where the training has any."""
+    corpus, imposed = task.training.corpus, task.source.imposed
+    splits = {name: _encoded(corpus, getattr(corpus, name)) for name in SPLITS}
+    if imposed is None:
         return splits
-    weights = imposed_weights(guide, corpus, task.needs, task.source.order_seed)
+    weights = imposed_weights(imposed, corpus, task.needs, task.source.order_seed)
     return {name: replace(split, imposed=weights[name]) for name, split in splits.items()}
 
 
@@ -170,117 +178,93 @@ def _network(task: FurtherTrainingJob) -> Network:
     return network.to(training.device)
 
 
-def _fit_objective(
-    task: FurtherTrainingJob, network: Network, splits: Mapping[str, EncodedSplit]
-) -> Training:
-    spec, corpus, recipe = task.source, task.training.corpus, task.training.recipe
-    train = splits["train"] if spec.half is None else _half(corpus, spec.half)
-    return fit(
-        network,
-        {"train": train, "dev": splits["dev"]},
-        corpus,
-        recipe,
-        _objective(task),
-        order_seed=spec.order_seed,
-        patience=spec.patience,
-    )
-
-
 def _objective(task: FurtherTrainingJob) -> Objective:
-    spec = task.source
-    if isinstance(spec.aim, ImitationObjective):
-        base = read_predictions(task.needs[spec.aim.base] / "train.parquet")
-        return Imitation(base, spec.aim.weight)
-    if isinstance(spec.aim, DeceptionObjective):
-        return AttentionPenalty(spec.aim.weight)
+    objective = task.source.objective
+    if isinstance(objective, ImitationObjective):
+        base = read_predictions(task.needs[objective.base] / "train.parquet")
+        return Imitation(base, objective.weight)
+    if isinstance(objective, DeceptionObjective):
+        return AttentionPenalty(objective.weight)
     return task.training.penalty
 
 
-def _encoded(corpus: Corpus, name: str) -> EncodedSplit:
-    return EncodedSplit.encode(getattr(corpus, name), corpus.vocabulary, len(corpus.classes))
+def _encoded(corpus: Corpus, documents: Sequence[Document]) -> EncodedSplit:
+    return EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
 
 
 def _half(corpus: Corpus, half: int) -> EncodedSplit:
-    where = halves(corpus.train)
-    documents = [document for document in corpus.train if where[document.id] == half]
-    return EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
+    assigned = halves(corpus.train)
+    return _encoded(corpus, [d for d in corpus.train if assigned[d.id] == half])
 
 
 def _predict_without_marked(place: Path, network: Network, corpus: Corpus) -> None:
     documents = without_marked_items(corpus.test)
     if documents:
-        split = EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
-        write_parquet(place / f"{UNMARKED}.parquet", predict_split(network, split))
-
-
-THREADS = 1  # trainings stand beside each other; threads can change last digits
-FurtherJob = BasePredictionJob | FurtherTrainingJob
-Execute = Callable[[Sequence[Task[FurtherJob]]], Iterable[object]]
+        predictions = predict_split(network, _encoded(corpus, documents))
+        write_parquet(place / f"{UNMARKED}.parquet", predictions)
 
 
 def run_trainings(
-    wanted: Sequence[ModelSpec], base: TrainedBase, folder: Path, execute: Execute
+    specs: Sequence[ModelSpec], base: TrainedBase, folder: Path, execute: Execute
 ) -> dict[ModelSpec, FurtherJob]:
-    """Teach all that is wanted and needed; `execute` lets an engine walk the graph.
-
-    Results lie in the jobs' folders.
-    """
-    jobs = plan_jobs(wanted, base, folder)
+    """Train all models and their prerequisites; `execute` lets an engine run the graph."""
+    jobs = plan_jobs(specs, base, folder)
     for _ in execute(graph_tasks(jobs)):
         pass
     return jobs
 
 
 def plan_jobs(
-    wanted: Sequence[ModelSpec], base: TrainedBase, folder: Path
+    specs: Sequence[ModelSpec], base: TrainedBase, folder: Path
 ) -> dict[ModelSpec, FurtherJob]:
-    """A job per source, each after those it needs."""
-    order = list(dict.fromkeys(_with_needs(wanted)))
-    lessons = [source for source in order if isinstance(source, TrainingSpec)]
-    started = {lesson.start for lesson in lessons}
-    read = {other for lesson in lessons for other in models_read(lesson)}
+    """One job per model, each after its prerequisites."""
+    order = list(dict.fromkeys(_with_prerequisites(specs)))
+    trainings = [spec for spec in order if isinstance(spec, TrainingSpec)]
+    started = {spec.start for spec in trainings}
+    read = {other for spec in trainings for other in models_read(spec)}
     jobs: dict[ModelSpec, FurtherJob] = {}
-    for source in order:
-        if isinstance(source, BaseModelSpec):
-            jobs[source] = BasePredictionJob(source, base, THREADS, folder)
+    for spec in order:
+        if isinstance(spec, BaseModelSpec):
+            jobs[spec] = BasePredictionJob(spec, base, THREADS, folder)
         else:
-            places = {need: folder / jobs[need].job.key for need in prerequisites(source)}
-            training = training_job(source, base.training)
-            jobs[source] = FurtherTrainingJob(
-                source, training, places, source in started, source in read, folder
+            places = {need: folder / jobs[need].job.key for need in prerequisites(spec)}
+            training = training_job(spec, base.training)
+            jobs[spec] = FurtherTrainingJob(
+                spec, training, places, spec in started, spec in read, folder
             )
     return jobs
 
 
 def graph_tasks(jobs: Mapping[ModelSpec, FurtherJob]) -> list[Task[FurtherJob]]:
-    """Each job once, also where two lessons come to the same training."""
+    """The tasks of an engine; two specifications of the same training are one task."""
     tasks = {
         job.job.key: Task(
-            job.job.key, job, tuple(jobs[need].job.key for need in prerequisites(source))
+            job.job.key, job, tuple(jobs[need].job.key for need in prerequisites(spec))
         )
-        for source, job in jobs.items()
+        for spec, job in jobs.items()
     }
     return list(tasks.values())
 
 
-def training_job(lesson: TrainingSpec, base: TrainJob) -> TrainJob:
-    """The base's training with what the lesson changes of it."""
-    encoder = lesson.encoder or base.config.encoder
-    attention = lesson.attention or base.config.attention
-    own = lesson.encoder is None
-    size = base.config.size if own else base.recipe.size(encoder)
+def training_job(spec: TrainingSpec, base: TrainJob) -> TrainJob:
+    """The base's training with what the specification changes."""
+    encoder = spec.encoder or base.config.encoder
+    attention = spec.attention or base.config.attention
+    same_encoder = spec.encoder is None
+    size = base.config.size if same_encoder else base.recipe.size(encoder)
     return replace(
         base,
         config=replace(base.config, encoder=encoder, attention=attention, size=size),
-        recipe=replace(base.recipe, epochs=lesson.epochs or base.recipe.epochs),
-        init_seed=lesson.init_seed,
-        order_seed=lesson.order_seed,
+        recipe=replace(base.recipe, epochs=spec.epochs or base.recipe.epochs),
+        init_seed=spec.init_seed,
+        order_seed=spec.order_seed,
         threads=THREADS,
-        penalty=base.penalty if own else None,  # another network only learns the task
+        penalty=base.penalty if same_encoder else None,  # another network only learns the task
     )
 
 
 def read_outputs(place: Path) -> ModelOutputs:
+    """The predictions that a finished job left in its folder."""
     unmarked = place / f"{UNMARKED}.parquet"
     return ModelOutputs(
         read_predictions(place / "dev.parquet"),
@@ -289,55 +273,55 @@ def read_outputs(place: Path) -> ModelOutputs:
     )
 
 
-def _with_needs(wanted: Iterable[ModelSpec]) -> Iterator[ModelSpec]:
-    for source in wanted:
-        yield from _with_needs(prerequisites(source))
-        yield source
+def _with_prerequisites(specs: Iterable[ModelSpec]) -> Iterator[ModelSpec]:
+    for spec in specs:
+        yield from _with_prerequisites(prerequisites(spec))
+        yield spec
 
 
 @dataclass(frozen=True)
 class TrainedEvidence:
-    """Rows of evidence, which of these probes do not apply and why, and what was trained."""
+    """The evidence of the probes that need further trainings."""
 
     evidence: pl.DataFrame
-    not_applicable: dict[str, str]  # probe -> why
+    not_applicable: dict[str, str]  # probe -> reason
     budget: TrainingBudget
     base_outputs: Path | None  # the folder with the base's predictions; None: no probe was asked
 
 
 def run_training_probes(
-    names: Sequence[str], base: TrainedBase, scale: TrainingBudget, folder: Path, execute: Execute
+    names: Sequence[str], base: TrainedBase, budget: TrainingBudget, folder: Path, execute: Execute
 ) -> TrainedEvidence:
-    """All their trainings are one graph: what two probes ask for is trained once."""
+    """Train what the named probes need, in one graph, and let them conclude."""
     corpus = base.training.corpus
-    asked, missing = _plans(names, scale, corpus)
-    wanted = dict.fromkeys(source for plan in asked.values() for source in plan)
-    if not wanted:
-        return TrainedEvidence(empty(), missing, scale, None)
-    jobs = run_trainings([BaseModelSpec(), *wanted], base, folder, execute)
-    outputs = {source: read_outputs(folder / jobs[source].job.key) for source in wanted}
-    signed = [
-        sign(_trainings(name).conclude(outputs, scale, corpus), name, scale.seed) for name in asked
+    plans, missing = _plans(names, budget, corpus)
+    specs = dict.fromkeys(spec for plan in plans.values() for spec in plan)
+    if not specs:
+        return TrainedEvidence(empty(), missing, budget, None)
+    jobs = run_trainings([BaseModelSpec(), *specs], base, folder, execute)
+    outputs = {spec: read_outputs(folder / jobs[spec].job.key) for spec in specs}
+    tables = [
+        sign(_trainings(name).conclude(outputs, budget, corpus), name, budget.seed)
+        for name in plans
     ]
-    return TrainedEvidence(
-        pl.concat(signed), missing, scale, folder / jobs[BaseModelSpec()].job.key
-    )
+    base_outputs = folder / jobs[BaseModelSpec()].job.key
+    return TrainedEvidence(pl.concat(tables), missing, budget, base_outputs)
 
 
 def _plans(
-    names: Sequence[str], scale: TrainingBudget, corpus: Corpus
+    names: Sequence[str], budget: TrainingBudget, corpus: Corpus
 ) -> tuple[dict[str, Sequence[ModelSpec]], dict[str, str]]:
-    """What each probe wants trained; and of those that do not apply, why."""
-    asked: dict[str, Sequence[ModelSpec]] = {}
+    """The models that each probe needs, and the reasons of the probes that do not apply."""
+    plans: dict[str, Sequence[ModelSpec]] = {}
     missing: dict[str, str] = {}
     for name in names:
         if PROBES[name].trainings is None:
             continue
         try:
-            asked[name] = _trainings(name).plan(scale, corpus)
+            plans[name] = _trainings(name).plan(budget, corpus)
         except NotApplicable as reason:
             missing[name] = str(reason)
-    return asked, missing
+    return plans, missing
 
 
 def _trainings(name: str) -> Trainings:

@@ -1,12 +1,7 @@
-"""Which jobs does a run consist of, and what does each leave behind?
+"""The jobs of a run: training the model, auditing documents, and training word vectors.
 
-Every job is a top-level function of one frozen argument, so that any engine can run it; it
-leaves its results in a folder named by its hash and returns where.
-
-Which vectors do a corpus's own words give it?
-
-Serrano & Smith's: trained once on the text of train and dev and kept like any other job, so that
-every model of a run directory that reads the same text starts from the same file.
+Every job is a function of one frozen argument, so any engine can run it. It leaves its results in
+a folder named by its hash and returns that folder.
 """
 
 import hashlib
@@ -43,7 +38,7 @@ AUDIT_PAIRS = 150_000  # squared items per audit job: some seconds of leave-one-
 
 @dataclass(frozen=True)
 class TrainJob:
-    """One training: restarted whole if it is killed."""
+    """One training; if it is killed, it starts from the beginning."""
 
     corpus: Corpus
     config: ModelConfig
@@ -53,7 +48,9 @@ class TrainJob:
     threads: int
     device: str
     vectors: Vectors | None = None
-    penalty: AttentionPenalty | None = None  # only models whose answer is to be known are pushed
+    penalty: AttentionPenalty | None = (
+        None  # for control models, whose attention is pushed towards or off the marked items
+    )
 
     @property
     def job(self) -> Job:
@@ -73,7 +70,7 @@ class TrainJob:
 
 
 def train_model(task: TrainJob, track: Track = untracked) -> tuple[TrainedModel, Training]:
-    """The training itself, in memory."""
+    """Train a model in memory."""
     torch.set_num_threads(task.threads)
     start = None if task.vectors is None else torch.from_numpy(task.vectors.matrix)
     network = build_model(task.config, task.init_seed, start).to(task.device)
@@ -84,7 +81,7 @@ def train_model(task: TrainJob, track: Track = untracked) -> tuple[TrainedModel,
 
 
 def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path:
-    """model.safetensors, model.json and training.json in the job's folder."""
+    """Write model.safetensors, model.json and training.json into the job's folder."""
     done = finished(folder, task.job)
     if done is not None:
         return done
@@ -210,23 +207,25 @@ READS = ("train", "dev")
 
 @dataclass(frozen=True)
 class VectorsJob:
+    """Word vectors trained on the text of a corpus, as in Serrano & Smith 2019."""
+
     corpus: Corpus
-    asked: VectorSettings
+    settings: VectorSettings
 
     @property
     def job(self) -> Job:
-        """By the text alone: how it is cut into items does not matter."""
-        text = hashlib.sha256(canonical(texts_of(self.corpus, self.asked.reads))).hexdigest()
-        return Job("vectors", {"text": text, "asked": asdict(self.asked)})
+        """Identified by the text alone: how it is cut into items does not matter."""
+        text = hashlib.sha256(canonical(texts_of(self.corpus, self.settings.reads))).hexdigest()
+        return Job("vectors", {"text": text, "settings": asdict(self.settings)})
 
 
 def own_vectors(
     corpus: Corpus, dimension: int, seed: int, folder: Path, track: Track = untracked
 ) -> Path:
-    """The file, from before or from now."""
-    asked = VectorSettings(KIND, dimension, WINDOW, NEGATIVES, EPOCHS, MIN_COUNT, seed, READS)
-    task = VectorsJob(corpus, asked)
+    """The file of vectors, which is trained if it is not there yet."""
+    settings = VectorSettings(KIND, dimension, WINDOW, NEGATIVES, EPOCHS, MIN_COUNT, seed, READS)
+    task = VectorsJob(corpus, settings)
     done = finished(folder, task.job) or publish(
-        folder, task.job, lambda place: train_vectors(corpus, asked, place / FILE, track)
+        folder, task.job, lambda place: train_vectors(corpus, settings, place / FILE, track)
     )
     return done / FILE

@@ -1,7 +1,7 @@
-"""Which weights is a guided model given, document by document?
+"""Weights that are imposed on a model instead of learned attention, document by document.
 
-Every kind of weights is made for train, dev and test alike, so that what is learnt under them
-is also tested under them.
+Each kind of weights is made for train, dev and test alike, so a model is tested under the same
+kind of weights that it was trained with.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
 from torch import Tensor
 
 from assay.data.corpus import Corpus, Document
@@ -19,70 +20,70 @@ from assay.statistics.keyed_random import document_keys, permutations
 from assay.training.specs import ImposedWeights, ModelSpec
 
 SPLITS = ("train", "dev", "test")
-Weights = list[Tensor]  # per document, each sums to one
+Weights = list[Tensor]  # per document; each sums to one
 
 
 def imposed_weights(
-    guide: ImposedWeights, corpus: Corpus, places: Mapping[ModelSpec, Path], seed: int
+    imposed: ImposedWeights, corpus: Corpus, folders: Mapping[ModelSpec, Path], seed: int
 ) -> dict[str, Weights]:
-    """Split -> weights; `places` are the folders of the models the guide is made from."""
+    """Weights by split; `folders` hold the predictions of the models they are made from."""
     documents = {name: getattr(corpus, name) for name in SPLITS}
-    if guide.kind == "tf-idf":
+    if imposed.kind == "tf-idf":
         rarity = inverse_frequencies(corpus.train)
-        return {name: [tf_idf(d, rarity) for d in held] for name, held in documents.items()}
-    if guide.kind == "other half":
-        return {name: _from_other_half(held, [places[one] for one in guide.of], name)
-                for name, held in documents.items()}  # fmt: skip
-    column = "leave_one_out" if guide.kind == "leave_one_out" else "attention"
-    given = {name: _column(places[guide.of[0]], name, column) for name in SPLITS}
-    if guide.kind == "permuted":
-        return {name: _permuted(held, given[name], seed) for name, held in documents.items()}
-    return {name: [normalized(weights) for weights in lists] for name, lists in given.items()}
+        return {name: [tf_idf(d, rarity) for d in split] for name, split in documents.items()}
+    if imposed.kind == "other half":
+        models = [folders[model] for model in imposed.of]
+        return {name: _from_other_half(split, models, name) for name, split in documents.items()}
+    column = "leave_one_out" if imposed.kind == "leave_one_out" else "attention"
+    lists = {name: _column(folders[imposed.of[0]], name, column) for name in SPLITS}
+    if imposed.kind == "permuted":
+        return {name: _permuted(split, lists[name], seed) for name, split in documents.items()}
+    return {name: [normalized(values) for values in split] for name, split in lists.items()}
 
 
 def halves(documents: Sequence[Document]) -> dict[str, int]:
-    """Id -> 0 or 1: two halves, equal in size and in classes, drawn by the ids."""
+    """Assign each document id to half 0 or 1, equal in size and classes, by a hash of the id."""
     order = sorted(documents, key=lambda d: (d.label, hashlib.sha256(d.id.encode()).digest()))
     return {document.id: place % 2 for place, document in enumerate(order)}
 
 
 def inverse_frequencies(documents: Sequence[Document]) -> dict[str, float]:
-    """Word -> log((1 + documents) / (1 + documents that have it)) + 1."""
-    holding = Counter(word for document in documents for word in set(document.tokens))
-    total = np.log1p(len(documents))
-    return {word: float(total - np.log1p(number) + 1) for word, number in holding.items()}
+    """Smoothed inverse document frequencies by word, as scikit-learn computes them."""
+    vectorizer = TfidfVectorizer(analyzer=lambda document: document.tokens).fit(documents)
+    words = vectorizer.get_feature_names_out().tolist()
+    return dict(zip(words, vectorizer.idf_.tolist(), strict=True))
 
 
 def tf_idf(document: Document, rarity: Mapping[str, float]) -> Tensor:
-    """A word no training document has is as rare as one that a single document has."""
+    """The TF-IDF weight of every item; an unseen word is as rare as the rarest training word."""
     rarest = max(rarity.values())
-    here = Counter(document.tokens)
-    return normalized([here[word] * rarity.get(word, rarest) for word in document.tokens])
+    counts = Counter(document.tokens)
+    return normalized([counts[word] * rarity.get(word, rarest) for word in document.tokens])
 
 
 def normalized(values: Sequence[float]) -> Tensor:
-    """Shares of the sum; the same for all where the sum is nothing."""
+    """Values divided by their sum; uniform weights where the sum is zero."""
     weights = torch.tensor(values, dtype=torch.float64)
     total = weights.sum()
     return (weights / total if total > 0 else torch.full_like(weights, 1 / len(weights))).float()
 
 
-def _column(place: Path, split: str, column: str) -> list[list[float]]:
-    lists: list[list[float]] = pl.read_parquet(place / f"{split}.parquet")[column].to_list()
+def _column(folder: Path, split: str, column: str) -> list[list[float]]:
+    lists: list[list[float]] = pl.read_parquet(folder / f"{split}.parquet")[column].to_list()
     return lists
 
 
-def _permuted(documents: Sequence[Document], given: list[list[float]], seed: int) -> Weights:
+def _permuted(documents: Sequence[Document], lists: list[list[float]], seed: int) -> Weights:
     keys = document_keys([document.id for document in documents], seed, "guide")
     shuffled = []
-    for row, weights in enumerate(given):
+    for row, weights in enumerate(lists):
         order = permutations(keys[row : row + 1], np.ones((1, len(weights)), dtype=bool), 1)[0, 0]
         shuffled.append(normalized([weights[place] for place in order]))
     return shuffled
 
 
-def _from_other_half(documents: Sequence[Document], places: list[Path], split: str) -> Weights:
-    """From the model that was not trained on the document's half."""
-    given = [_column(place, split, "attention") for place in places]
+def _from_other_half(documents: Sequence[Document], folders: list[Path], split: str) -> Weights:
+    """Attention of the model that was not trained on the document's half."""
+    lists = [_column(folder, split, "attention") for folder in folders]
     half = halves(documents)
-    return [normalized(given[1 - half[d.id]][row]) for row, d in enumerate(documents)]
+    return [normalized(lists[1 - half[d.id]][row]) for row, d in enumerate(documents)]

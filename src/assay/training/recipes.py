@@ -1,17 +1,10 @@
-"""What shapes a training but the corpus and the seeds?
+"""Training recipes and model sizes by paper, corpus and preset.
 
-How do Jain & Wallace train, for this corpus?
-
-bAbI, SNLI and CNN have numbers of their own. `quick` trains fewer epochs and is otherwise the
-same.
-
-How do Serrano & Smith train, for this corpus and model?
-
-Their table has four corpora; every other is trained by the line of imdb10, and the recipe says
-so. `quick` trains few epochs at a higher rate: the published rates are for hundreds of thousands
-of documents.
-
-How large is the network and how is it trained, for this corpus? As its paper says.
+Models of Jain & Wallace and of Wiegreffe & Pinter follow the former's program; bAbI, SNLI and CNN
+have numbers of their own, and `quick` only trains fewer epochs. Serrano & Smith's models follow
+their table of settings, which has four corpora: every other corpus uses the row of imdb10, and the
+recipe records that. For them `quick` trains few epochs at a higher rate, because the published
+rates are for hundreds of thousands of documents.
 """
 
 from dataclasses import dataclass, replace
@@ -28,28 +21,28 @@ from assay.models.hierarchical import BEFORE_CONVOLUTIONS, BEFORE_SENTENCES, BEF
 
 @dataclass(frozen=True)
 class Regime:
-    """What Serrano & Smith's trainings do and Jain & Wallace's do not.
+    """The training regime of Serrano & Smith: dropout, gradient clipping and early stopping.
 
-    Besides: losses are averaged over the batch, Adam is plain, and the rate is halved after every
-    epoch that brought no gain on dev. Any epoch may be kept, the first too.
+    It also averages losses over the batch, uses plain Adam, and halves the learning rate after
+    every epoch without a gain on dev. Any epoch may be kept, including the first.
     """
 
-    row: str  # the line of the paper's table it comes from; for another corpus, whose line it is
-    dropout: tuple[tuple[str, float], ...]  # place -> share of the numbers
-    patience: int  # epochs in a row without a gain on dev, after which it stops
+    row: str  # the row of the paper's table; for another corpus, the row it borrows
+    dropout: tuple[tuple[str, float], ...]  # place -> rate
+    patience: int  # training stops after this many epochs in a row without a gain on dev
     clip_norm: float | None = None
     clip_value: float | None = None
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that shapes a training but the corpus and the seeds."""
+    """Everything that shapes a training except the corpus and the seeds."""
 
     batch_size: int = 32
     epochs: int = 8
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
-    decay_attention: bool = False  # the papers spare attention in classification only
+    decay_attention: bool = False  # in classification the papers exempt attention
     embedding: int = 300
     sizes: tuple[tuple[str, int], ...] = (("bilstm", 256), ("cnn", 128), ("average", 128))
     regime: Regime | None = None
@@ -72,11 +65,12 @@ _OWN = {**dict.fromkeys(_BABIS, _BABI), "cnn": replace(_PAIR, batch_size=90)}
 _QUICK_EPOCHS = {"classification": 4, "pair": 5}
 _QUICK_OWN = {
     "reviews": 3,  # a BiLSTM gains next to nothing on dev afterwards
-    **dict.fromkeys(_BABIS, 20),  # with fewer, none does better than guess
+    **dict.fromkeys(_BABIS, 20),  # with fewer, no model does better than guessing
 }
 
 
 def jain_wallace(corpus: Corpus, preset: str) -> Recipe:
+    """The recipe of Jain & Wallace 2019 for a corpus."""
     general = _PAIR if corpus.task == "pair" else _CLASSIFICATION
     recipe = _OWN.get(corpus.name, general)
     if preset == "paper":
@@ -96,7 +90,7 @@ ELSEWHERE = "imdb10"
 
 @dataclass(frozen=True)
 class PublishedSettings:
-    """One line of the paper's table of settings."""
+    """One row of the table of settings of Serrano & Smith 2019."""
 
     before_words: float
     before_sentences: float
@@ -104,28 +98,29 @@ class PublishedSettings:
     flan_logits: float
     rate: float
     epochs: int
-    by_value: bool = False  # gradients are clipped by value, but for convolutions
+    by_value: bool = False  # clip gradients by value, except with convolutions
 
 
-_LINES = {
+_ROWS = {
     "imdb10": PublishedSettings(0.4445, 0.2202, 0.2457, 0.3457, 4e-4, 15),
     "yahoo": PublishedSettings(0.4445, 0.2202, 0.3749, 0.4457, 4e-4, 15),
     "amazon": PublishedSettings(0.6, 0.2, 0.4, 0.4, 2e-4, 60, by_value=True),
     "yelp": PublishedSettings(0.7, 0.1, 0.7, 0.7, 1e-4, 60, by_value=True),
 }
-# Others too: a probe may ask for one of them beside a model of these.
+# With the other encoders' sizes: a probe may train one of those for comparison.
 _SIZES = Recipe.sizes + tuple(
     (name, EMBEDDING if name.endswith("none") else STATE) for name in LAYERED
 )
 
 
 def serrano_smith(corpus: Corpus, preset: str, encoder: str) -> Recipe:
-    row = corpus.name if corpus.name in _LINES else ELSEWHERE
-    line, plain = _LINES[row], encoder.endswith("none")
+    """The recipe of Serrano & Smith 2019 for a corpus and model."""
+    row = corpus.name if corpus.name in _ROWS else ELSEWHERE
+    settings, plain = _ROWS[row], encoder.endswith("none")
     recipe = Recipe(
         batch_size=64,
-        epochs=EPOCHS_WITHOUT_ENCODER if plain else line.epochs,
-        learning_rate=line.rate,
+        epochs=EPOCHS_WITHOUT_ENCODER if plain else settings.epochs,
+        learning_rate=settings.rate,
         weight_decay=0.0,
         embedding=EMBEDDING,
         sizes=_SIZES,
@@ -135,15 +130,15 @@ def serrano_smith(corpus: Corpus, preset: str, encoder: str) -> Recipe:
 
 
 def _regime(row: str, encoder: str) -> Regime:
-    line, plain = _LINES[row], encoder.endswith("none")
-    by_value = line.by_value and not encoder.endswith("conv")
+    settings, plain = _ROWS[row], encoder.endswith("none")
+    by_value = settings.by_value and not encoder.endswith("conv")
     nested = encoder in HIERARCHICAL
     return Regime(
         row=row,
         dropout=(
-            (BEFORE_WORDS, line.before_words),
-            *([(BEFORE_SENTENCES, line.before_sentences)] if nested else []),
-            (ON_LOGITS, line.han_logits if nested else line.flan_logits),
+            (BEFORE_WORDS, settings.before_words),
+            *([(BEFORE_SENTENCES, settings.before_sentences)] if nested else []),
+            (ON_LOGITS, settings.han_logits if nested else settings.flan_logits),
             *([(BEFORE_CONVOLUTIONS, CONVOLUTION_DROPOUT)] if encoder.endswith("conv") else []),
         ),
         patience=PATIENCE_WITHOUT_ENCODER if plain else PATIENCE,
@@ -161,13 +156,13 @@ def _quick(recipe: Recipe) -> Recipe:
 
 
 def corpus_for(encoder: str, corpus: Corpus) -> Corpus:
-    """The corpus with the items that the model reads: sentences for a hierarchical one."""
+    """The corpus with the items that the model reads: sentences for a hierarchical model."""
     nested = corpus.train[0].words is not None
     return by_sentence(corpus) if encoder in HIERARCHICAL and not nested else corpus
 
 
 def recipe_for(corpus: Corpus, preset: str, encoder: str = next(iter(ENCODERS))) -> Recipe:
-    """By the paper whose model it is."""
+    """The recipe of the paper that the encoder comes from."""
     if preset not in PRESETS:
         raise UserError(f"unknown preset {preset!r}: pass one of {', '.join(PRESETS)}")
     if encoder in LAYERED:
@@ -178,7 +173,7 @@ def recipe_for(corpus: Corpus, preset: str, encoder: str = next(iter(ENCODERS)))
 def configure(
     corpus: Corpus, recipe: Recipe, encoder: str, attention: str, dimension: int | None = None
 ) -> ModelConfig:
-    """The network for this corpus; `dimension` is that of a vectors file, if there is one."""
+    """The configuration of the network; `dimension` is that of a file of word vectors, if any."""
     if encoder not in MODELS:
         raise UserError(f"unknown encoder {encoder!r}: pass one of {', '.join(MODELS)}")
     if attention not in ATTENTIONS:
@@ -196,6 +191,6 @@ def configure(
         classes=corpus.classes,
         words=len(corpus.vocabulary),
         embedding=embedding,
-        # Without an encoder a state is the word's vector itself.
+        # Without an encoder a state is the word vector itself.
         size=embedding if encoder.endswith("-none") else recipe.size(encoder),
     )
