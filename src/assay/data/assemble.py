@@ -1,7 +1,8 @@
-"""How do a reader's documents become a corpus?
+"""Turn a reader's documents into a corpus.
 
-Alike for all: filter by length, split, thin, name the classes, build the vocabulary. What is
-left out is counted; what cannot be used is said in a sentence with a cure.
+The steps are the same for every corpus: filter by length, split, reduce to a limit, determine the
+classes, build the vocabulary. Documents that are left out are counted by reason. Problems that
+the user can solve become an error message with a cure.
 """
 
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from assay.data.corpus import Corpus, Document, Raw, Request, Source
-from assay.data.splits import SPLITS, near_duplicates, split, thin
+from assay.data.splits import SPLITS, near_duplicates, split, subsample
 from assay.data.vocabulary import Vocabulary
 from assay.errors import UserError
 
@@ -18,41 +19,41 @@ Parts = Mapping[str, list[Raw]]
 
 
 def assemble(source: Source, request: Request, limit: int | None = None) -> Corpus:
-    """Read, filter, split, thin and number one corpus."""
-    raws = list(_usable(source, request, source.read(request)))
-    _check_sound(source, raws)
+    """Read, filter, split, reduce and encode one corpus."""
+    raws = list(_filter_by_length(source, request, source.read(request)))
+    _check_ids_and_rationales(source, raws)
     if not raws:
-        raise UserError(f"{source.name}: no documents are left. {_told(request.dropped)}")
-    if source.duplicates_together:
-        raws = _keep_duplicates_together(raws)
+        raise UserError(f"{source.name}: no documents are left. {_dropped_text(request.dropped)}")
+    if source.group_near_duplicates:
+        raws = _group_near_duplicates(raws)
         _check_enough_groups(source, raws)
     parts: Parts = split(raws, source)
     if limit is not None:
-        parts = _limited(source, parts, limit, request)
+        parts = _apply_limit(source, parts, limit, request)
     classes = _classes(source, parts)
-    parts = {name: list(_answerable(parts[name], classes, request)) for name in SPLITS}
+    parts = {name: list(_drop_unanswerable(parts[name], classes, request)) for name in SPLITS}
     _check_classes(source, parts, classes, limit)
-    documents = {name: _numbered(parts[name], classes) for name in SPLITS}
-    train = (words for raw in parts["train"] for words in (raw.tokens + raw.query,))
+    documents = {name: _to_documents(parts[name], classes) for name in SPLITS}
+    train_words = (raw.tokens + raw.query for raw in parts["train"])
     return Corpus(
         name=source.name,
         task=source.task,
         classes=classes,
         **documents,
-        vocabulary=Vocabulary.build(train, source.min_df),
+        vocabulary=Vocabulary.build(train_words, source.min_df),
         licence=source.licence,
         source=source.reads,
         dropped=dict(sorted(request.dropped.items())),
-        said=tuple(request.said),
+        notes=tuple(request.notes),
     )
 
 
-def _usable(source: Source, request: Request, raws: Iterable[Raw]) -> Iterator[Raw]:
+def _filter_by_length(source: Source, request: Request, raws: Iterable[Raw]) -> Iterator[Raw]:
     for raw in raws:
         if source.classes is not None and raw.label not in source.classes:
             raise UserError(
                 f"{source.name}: document {raw.id} has the label '{raw.label}', which is none of "
-                f"{', '.join(source.classes)}: mend the label or take the document out."
+                f"{', '.join(source.classes)}: correct the label or remove the document."
             )
         reason = _too_short_or_long(source, raw)
         if reason is not None:
@@ -77,56 +78,59 @@ def _too_short_or_long(source: Source, raw: Raw) -> str | None:
     return None
 
 
-def _check_sound(source: Source, raws: list[Raw]) -> None:
+def _check_ids_and_rationales(source: Source, raws: list[Raw]) -> None:
     seen: set[str] = set()
     for raw in raws:
         if raw.id in seen:
             raise UserError(
-                f"{source.name}: the document {raw.id} is there twice: take one copy of the files "
-                "away, or give the folder or archive that holds just one."
+                f"{source.name}: the document {raw.id} occurs twice: remove one copy of the files, "
+                "or pass a folder or archive that holds only one."
             )
         seen.add(raw.id)
         if raw.rationale is not None and len(raw.rationale) != len(raw.tokens):
-            # A reader that breaks its promise is our fault, not the user's.
-            raise ValueError(f"the reader of {source.name} gave {raw.id} a ragged rationale")
+            # A fault of the reader, not of the user: hence no UserError.
+            raise ValueError(
+                f"the reader of {source.name} gave {raw.id} a rationale of {len(raw.rationale)} "
+                f"marks for {len(raw.tokens)} tokens"
+            )
 
 
-def _keep_duplicates_together(raws: list[Raw]) -> list[Raw]:
-    """Only documents that we split ourselves: a split that the files name is kept as it is."""
-    ours = [place for place, raw in enumerate(raws) if raw.split is None]
-    groups = near_duplicates([" ".join(raws[place].tokens + raws[place].query) for place in ours])
+def _group_near_duplicates(raws: list[Raw]) -> list[Raw]:
+    """Group documents that assay splits; a split named by the files is kept as it is."""
+    unsplit = [index for index, raw in enumerate(raws) if raw.split is None]
+    texts = [" ".join(raws[index].tokens + raws[index].query) for index in unsplit]
     grouped = list(raws)
-    for place, group in zip(ours, groups, strict=True):
-        if raws[place].together is None:
-            grouped[place] = replace(raws[place], together=raws[ours[group]].id)
+    for index, first in zip(unsplit, near_duplicates(texts), strict=True):
+        if raws[index].group is None:
+            grouped[index] = replace(raws[index], group=raws[unsplit[first]].id)
     return grouped
 
 
 def _check_enough_groups(source: Source, raws: list[Raw]) -> None:
-    """Three groups of a class are needed to have it in three splits."""
-    groups = {raw.together: raw.label for raw in reversed(raws) if raw.split is None}
+    """Refuse a class with fewer than three groups: it cannot occur in all three splits."""
+    groups = {raw.group: raw.label for raw in reversed(raws) if raw.split is None}
     labels, distinct = Counter(raw.label for raw in raws), Counter(groups.values())
     few = [label for label, n in labels.items() if distinct[label] < len(SPLITS) <= n]
     if groups and few and source.task == "classification":
         raise UserError(
             f"{source.name}: the {labels[few[0]]} documents of the class '{few[0]}' nearly repeat "
-            "each other or those of another class, so no honest test split can be cut: add other "
-            "documents, or name the splits yourself (--split-column)."
+            "each other or those of another class, so a test split would repeat the training "
+            "documents: add other documents, or name the splits yourself (--split-column)."
         )
 
 
-def _limited(source: Source, parts: Parts, limit: int, request: Request) -> Parts:
+def _apply_limit(source: Source, parts: Parts, limit: int, request: Request) -> Parts:
     if limit < 1:
         raise UserError(f"A limit of {limit} documents leaves nothing: give 1 or more.")
-    fewer = thin(parts, limit, request.seed, source.task)
-    left_out = sum(len(parts[name]) - len(fewer[name]) for name in SPLITS)
+    reduced = subsample(parts, limit, request.seed, source.task)
+    left_out = sum(len(parts[name]) - len(reduced[name]) for name in SPLITS)
     if left_out:
         request.dropped[f"over the limit of {limit}"] += left_out
-    return fewer
+    return reduced
 
 
 def _classes(source: Source, parts: Parts) -> tuple[str, ...]:
-    """As declared; else every label (pairs: every answer and candidate of train)."""
+    """Classes as declared, or all labels (pair tasks: all answers and candidates of train)."""
     if source.classes is not None:
         return source.classes
     if source.task == "pair":
@@ -134,12 +138,14 @@ def _classes(source: Source, parts: Parts) -> tuple[str, ...]:
         found = {raw.label for raw in train}.union(*(set(raw.allowed or ()) for raw in train))
     else:
         found = {raw.label for name in SPLITS for raw in parts[name]}
-    # Classes such as 1 to 10 come in the order of numbers.
+    # Classes such as 1 to 10 are sorted as numbers.
     numbers = all(label.isascii() and label.isdigit() and len(label) < 10 for label in found)
     return tuple(sorted(found, key=lambda label: (int(label) if numbers else 0, label)))
 
 
-def _answerable(raws: list[Raw], classes: tuple[str, ...], request: Request) -> Iterator[Raw]:
+def _drop_unanswerable(
+    raws: list[Raw], classes: tuple[str, ...], request: Request
+) -> Iterator[Raw]:
     known = set(classes)
     for raw in raws:
         if raw.label not in known:
@@ -163,7 +169,7 @@ def _check_classes(
         if not parts[name]:
             raise UserError(f"{source.name}: no document is left in {name}; {cure}.")
         if source.task == "pair" and (name != "train" or source.classes is None):
-            continue  # among many answers some are rare: they need not occur everywhere
+            continue  # among many answers some are rare: they need not occur in every split
         found = {raw.label for raw in parts[name]}
         absent = [label for label in classes if label not in found]
         if absent:
@@ -173,13 +179,19 @@ def _check_classes(
             )
 
 
-def _numbered(raws: list[Raw], classes: tuple[str, ...]) -> tuple[Document, ...]:
+def _to_documents(raws: list[Raw], classes: tuple[str, ...]) -> tuple[Document, ...]:
     index = {label: number for number, label in enumerate(classes)}
     return tuple(
-        Document(raw.id, raw.tokens, index[raw.label], raw.query, _candidates(raw, index),
-                 raw.rationale)
+        Document(
+            id=raw.id,
+            tokens=raw.tokens,
+            label=index[raw.label],
+            query=raw.query,
+            allowed=_candidates(raw, index),
+            rationale=raw.rationale,
+        )
         for raw in raws
-    )  # fmt: skip
+    )
 
 
 def _candidates(raw: Raw, index: Mapping[str, int]) -> tuple[int, ...] | None:
@@ -189,8 +201,8 @@ def _candidates(raw: Raw, index: Mapping[str, int]) -> tuple[int, ...] | None:
     return None if len(known) == len(index) else tuple(known)
 
 
-def _told(dropped: Counter[str]) -> str:
+def _dropped_text(dropped: Counter[str]) -> str:
     if not dropped:
-        return "The files hold none: check that they are the right ones."
+        return "The files contain no documents: check that they are the right ones."
     reasons = "; ".join(f"{reason}: {count}" for reason, count in sorted(dropped.items()))
-    return f"Left out were {sum(dropped.values())} ({reasons}): check the files or the columns."
+    return f"{sum(dropped.values())} were left out ({reasons}): check the files or the columns."

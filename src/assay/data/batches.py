@@ -1,4 +1,4 @@
-"""Which documents travel together, and as which tensors?"""
+"""Batches: padded tensors of documents, and which documents form a batch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,15 +9,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from assay.data.corpus import Document
-from assay.data.text import words_of
-from assay.data.vocabulary import FIRST, PAD, SentenceTable, Vocabulary
+from assay.data.text import item_words
+from assay.data.vocabulary import FIRST_ROW, PAD, SentenceTable, Vocabulary
 
-LENGTH_NOISE = 0.1  # J&W: lengths are blurred by this share before documents are sorted by them
+LENGTH_NOISE = 0.1  # Jain & Wallace: relative noise on lengths before sorting by them
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Documents side by side. Items only: start and end markers are the model's own affair."""
+    """Documents as padded tensors. Models add start and end markers themselves."""
 
     ids: tuple[str, ...]
     items: Tensor  # (B, T) word indices or rows of `sentences`, PAD where the mask is False
@@ -26,31 +26,34 @@ class Batch:
     query: Tensor | None = None  # (B, Q)
     query_mask: Tensor | None = None
     allowed: Tensor | None = None  # (B, C) True where the class is a candidate
-    imposed: Tensor | None = None  # (B, T) weights that take the place of attention
-    sentences: SentenceTable | None = None  # of the whole split, where items are sentences
+    imposed: Tensor | None = None  # (B, T) weights used instead of attention
+    sentences: SentenceTable | None = None  # of the whole split, if items are sentences
 
     @property
     def lengths(self) -> Tensor:
+        """Number of items of each document, (B,)."""
         return self.mask.sum(1)
 
     def to(self, device: torch.device | str) -> "Batch":
+        """Move all tensors to a device."""
         table = None if self.sentences is None else self.sentences.to(device)
         return replace(self._map(lambda tensor: tensor.to(device)), sentences=table)
 
     def rows(self, rows: slice) -> "Batch":
+        """The documents in these rows."""
         return replace(self._map(lambda tensor: tensor[rows]), ids=self.ids[rows])
 
     def without(self, position: int) -> "Batch":
-        """Every document with its item at `position` deleted; shorter ones stay as they are."""
-        there = self.mask[:, position]
-        rows = torch.arange(self.items.shape[1], device=self.items.device)
-        source = rows + ((rows >= position) & there[:, None])
+        """Delete the item at `position` from every document; shorter documents stay as they are."""
+        long_enough = self.mask[:, position]
+        columns = torch.arange(self.items.shape[1], device=self.items.device)
+        source = columns + ((columns >= position) & long_enough[:, None])
         items = torch.nn.functional.pad(self.items, (0, 1), value=PAD).gather(1, source)
         mask = torch.nn.functional.pad(self.mask, (0, 1)).gather(1, source)
         return replace(self, items=items, mask=mask)
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        def maybe(tensor: Tensor | None) -> Tensor | None:
+        def change_optional(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else change(tensor)
 
         return Batch(
@@ -58,25 +61,25 @@ class Batch:
             change(self.items),
             change(self.mask),
             change(self.labels),
-            maybe(self.query),
-            maybe(self.query_mask),
-            maybe(self.allowed),
-            maybe(self.imposed),
+            change_optional(self.query),
+            change_optional(self.query_mask),
+            change_optional(self.allowed),
+            change_optional(self.imposed),
             self.sentences,
         )
 
 
 @dataclass(frozen=True)
 class EncodedSplit:
-    """A split as word indices, encoded once so that an epoch only pads and stacks."""
+    """A split as word indices, encoded once: an epoch then only pads and stacks."""
 
     documents: tuple[Document, ...]
     items: list[Tensor]
     queries: list[Tensor] | None
     classes: int
-    imposed: list[Tensor] | None = None  # weights per document, in place of attention
+    imposed: list[Tensor] | None = None  # weights per document, used instead of attention
     sentences: SentenceTable | None = None
-    pool: Tensor | None = None  # items that may stand in for others
+    pool: Tensor | None = None  # items that may replace others
 
     @classmethod
     def encode(
@@ -86,6 +89,7 @@ class EncodedSplit:
         classes: int,
         pool: Sequence[str] = (),
     ) -> "EncodedSplit":
+        """Encode documents, and a pool of items that may replace others."""
         if documents and documents[0].words is not None:
             return cls._encode_sentences(documents, vocabulary, classes, pool)
         items = [torch.tensor(vocabulary.encode(d.tokens), dtype=torch.long) for d in documents]
@@ -94,8 +98,8 @@ class EncodedSplit:
             queries = [
                 torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents
             ]
-        others = torch.tensor(vocabulary.encode(pool), dtype=torch.long)
-        return cls(tuple(documents), items, queries, classes, pool=others)
+        encoded_pool = torch.tensor(vocabulary.encode(pool), dtype=torch.long)
+        return cls(tuple(documents), items, queries, classes, pool=encoded_pool)
 
     @classmethod
     def _encode_sentences(
@@ -105,18 +109,20 @@ class EncodedSplit:
         classes: int,
         pool: Sequence[str],
     ) -> "EncodedSplit":
-        """Items are rows of a table: every document's sentences in turn, then the pool's."""
+        """Items are rows of a table: the sentences of all documents in order, then the pool's."""
         sentences = [words for document in documents for words in document.words or ()]
-        table = SentenceTable.encode([*sentences, *map(words_of, pool)], vocabulary)
-        rows = torch.arange(FIRST, len(table.starts) - 1)
-        *items, others = torch.split(rows, [*(len(d.tokens) for d in documents), len(pool)])
-        return cls(tuple(documents), items, None, classes, sentences=table, pool=others)
+        table = SentenceTable.encode([*sentences, *map(item_words, pool)], vocabulary)
+        rows = torch.arange(FIRST_ROW, len(table.starts) - 1)
+        *items, encoded_pool = torch.split(rows, [*(len(d.tokens) for d in documents), len(pool)])
+        return cls(tuple(documents), items, None, classes, sentences=table, pool=encoded_pool)
 
     @property
     def lengths(self) -> np.ndarray:
+        """Number of items of each document."""
         return np.array([len(item) for item in self.items], dtype=np.int64)
 
     def batch(self, rows: Sequence[int]) -> Batch:
+        """Pad the documents in these rows into one batch."""
         chosen = [self.documents[row] for row in rows]
         items, mask = _pad([self.items[row] for row in rows])
         query = query_mask = allowed = None
@@ -127,32 +133,34 @@ class EncodedSplit:
         labels = torch.tensor([document.label for document in chosen], dtype=torch.long)
         ids = tuple(document.id for document in chosen)
         imposed = None if self.imposed is None else _pad([self.imposed[row] for row in rows])[0]
-        return Batch(ids, items, mask, labels, query, query_mask, allowed, imposed,
-                     self.sentences)  # fmt: skip
+        return Batch(
+            ids, items, mask, labels, query, query_mask, allowed, imposed, self.sentences
+        )
 
 
 def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """One epoch: sort by blurred length, cut, shuffle the cuts."""
-    blurred = lengths * (1 + rng.uniform(-LENGTH_NOISE, LENGTH_NOISE, len(lengths)))
-    order = np.argsort(blurred, kind="stable")
-    cuts = [order[start : start + size] for start in range(0, len(order), size)]
-    return [cuts[i] for i in rng.permutation(len(cuts))]
+    """Rows of each batch of an epoch: sort by noisy length, cut into batches, shuffle these."""
+    noisy = lengths * (1 + rng.uniform(-LENGTH_NOISE, LENGTH_NOISE, len(lengths)))
+    order = np.argsort(noisy, kind="stable")
+    batches = [order[start : start + size] for start in range(0, len(order), size)]
+    return [batches[i] for i in rng.permutation(len(batches))]
 
 
 def evaluation_batches(lengths: np.ndarray, cells: int, power: int = 1) -> list[np.ndarray]:
-    """A fixed function of the lengths: neighbours in length, at most `cells` padded items each.
+    """Rows of each batch: documents of similar length, at most `cells` padded items per batch.
 
-    With `power` 2 the limit is on squared items, for work whose cost grows so.
+    The result depends on the lengths only. With `power` 2 a document of length T counts as T**2
+    cells, for work whose cost grows with the square of the length.
     """
     order = np.argsort(lengths, kind="stable")
-    cuts: list[np.ndarray] = []
+    batches: list[np.ndarray] = []
     start = 0
     for end in range(1, len(order) + 1):
-        # Sorted, so the next document would be the widest: does it still fit?
+        # The lengths ascend, so the next document would be the widest: does it still fit?
         if end == len(order) or lengths[order[end]] ** power * (end + 1 - start) > cells:
-            cuts.append(order[start:end])
+            batches.append(order[start:end])
             start = end
-    return cuts
+    return batches
 
 
 def _pad(sequences: list[Tensor]) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,8 @@
-"""Which corpora are there, and how does one get one?"""
+"""Loading a corpus by name, and the table behind `assay corpora`."""
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from assay.data.assemble import assemble
@@ -19,10 +20,12 @@ def load_corpus(
     seed: int = 0,
     options: Mapping[str, str] | None = None,
 ) -> Corpus:
-    """A corpus by name. `data` is where its files are; without it `$ASSAY_DATA` is.
+    """Load a corpus by its name in `assay corpora`.
 
-    `limit` keeps that many documents over all splits; `seed` draws them, and drives the
-    corpora that are generated. The splits have their own fixed seed.
+    `data` is the folder or file of the corpus; the default is the environment variable
+    ASSAY_DATA. `limit` is the number of documents to keep over all splits. `seed` chooses these
+    documents and drives the corpora that are generated. The splits have a fixed seed of their
+    own. `options` are the corpus's options, shown by `assay corpora NAME`.
     """
     if name not in SOURCES:
         raise UserError(f"There is no corpus '{name}': {nearest(name, SOURCES)}.")
@@ -32,43 +35,43 @@ def load_corpus(
             raise UserError(f"{name} has no option '{option}': {nearest(option, source.options)}.")
     request = Request(options={**source.options, **(options or {})}, seed=seed)
     request = _with_files(source, request, data)
-    settled = source.settle(source, request) if source.settle is not None else source
-    return assemble(settled, request, limit)
+    resolved = source.resolve(source, request) if source.resolve is not None else source
+    return assemble(resolved, request, limit)
 
 
 def _with_files(source: Source, request: Request, data: str | Path | None) -> Request:
-    """The request with the place of the corpus's files, or without if it can do without."""
-    given = Path(data) if data is not None else _environment()
+    """Add the location of the corpus's files; none if the corpus works without files."""
+    given = Path(data) if data is not None else _environment_folder()
     if source.locate is None:
         if data is not None:
-            request.said.append(f"{source.name} is {source.without_files}: {data} was not read")
+            request.notes.append(f"{source.name} is {source.without_files}: {data} was not read")
         return request
-    found = source.locate(given) if given is not None else None
-    if found is None and (data is not None or source.fallback is None):
-        raise UserError(_missing(source, given))
-    return Request(found, request.options, request.seed, request.dropped, request.said)
+    location = source.locate(given) if given is not None else None
+    if location is None and (data is not None or source.fallback is None):
+        raise UserError(_missing_files(source, given))
+    return replace(request, data=location)
 
 
-def _environment() -> Path | None:
+def _environment_folder() -> Path | None:
     given = os.environ.get("ASSAY_DATA")
     return Path(given) if given else None
 
 
-def _missing(source: Source, given: Path | None) -> str:
+def _missing_files(source: Source, given: Path | None) -> str:
     if given is None:
-        looked = "no data folder was given"
+        problem = "no data folder was given"
     else:
-        looked = f"it is not in {given}" if given.exists() else f"{given} does not exist"
-    instead = f" Without --data it is {source.fallback}." if source.fallback else ""
+        problem = f"they are not in {given}" if given.exists() else f"{given} does not exist"
+    alternative = f" Without --data it is {source.fallback}." if source.fallback else ""
     return (
-        f"{source.name} needs files, but {looked}. It reads {source.reads}. {source.get} "
-        f"Then pass --data PATH or set ASSAY_DATA.{instead}"
+        f"{source.name} needs files, but {problem}. It reads {source.reads}. {source.get} "
+        f"Then pass --data PATH or set ASSAY_DATA.{alternative}"
     )
 
 
 def corpora_table(data: str | Path | None = None) -> list[dict[str, str]]:
-    """One row per corpus: what it is, whether it is here, where to get it and put it."""
-    given = Path(data) if data is not None else _environment()
+    """One row per corpus: what it is, whether its files were found, where to get and put them."""
+    given = Path(data) if data is not None else _environment_folder()
     return [
         {
             "name": source.name,

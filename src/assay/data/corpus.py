@@ -1,11 +1,8 @@
-"""What is a corpus once it is read: labelled token sequences, splits and a vocabulary.
+"""Documents, corpora, and what a reader declares and yields.
 
-What must a reader say about its corpus, and what does it hand over?
-
-A corpus is one file: a function that yields `Raw` documents and a `Source` that declares
-where they come from and how they are cleaned. `assemble` does the rest alike for all.
-
-Is the number a user gave for a generator's knob one the generator can use?
+A reader is one module in `assay.data.sources`. It has a function that yields `Raw` documents for
+a `Request`, and a `Source` that declares where the documents come from and how they are filtered
+and split. `assay.data.assemble` turns both into a `Corpus`, in the same way for every reader.
 """
 
 import hashlib
@@ -26,25 +23,25 @@ TaskKind = Literal["classification", "pair"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One instance: the items attention is spread over, and what the model must say of them."""
+    """One instance: the items that attention is spread over, and the class to predict."""
 
     id: str
     tokens: tuple[str, ...]
     label: int  # index into Corpus.classes
     query: tuple[str, ...] = ()
     allowed: tuple[int, ...] | None = None  # candidate classes; None: all
-    rationale: tuple[bool, ...] | None = None
-    words: tuple[tuple[str, ...], ...] | None = None  # of each item, where items are sentences
+    rationale: tuple[bool, ...] | None = None  # per item: is it part of the known reason
+    words: tuple[tuple[str, ...], ...] | None = None  # words of each item, if items are sentences
 
     def as_row(self) -> list[object]:
-        """Everything that makes it this document; words only where there are any."""
+        """The fields that identify the document; `words` only if there are any."""
         row = [self.id, self.tokens, self.label, self.query, self.allowed, self.rationale]
         return row if self.words is None else [*row, self.words]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Everything training and audit need to know of the data; nothing here changes later."""
+    """Labeled documents in three splits, with classes and vocabulary. Immutable."""
 
     name: str
     task: TaskKind
@@ -54,17 +51,21 @@ class Corpus:
     test: tuple[Document, ...]
     vocabulary: Vocabulary
     licence: str
-    source: str  # what was read, in words
-    dropped: Mapping[str, int]  # reason -> documents left out
-    said: tuple[str, ...] = ()  # guesses made while reading
+    source: str  # description of the files that were read
+    dropped: Mapping[str, int]  # reason -> number of documents left out
+    notes: tuple[str, ...] = ()  # guesses and choices made while reading; `said` in run.json
 
     @property
     def binary(self) -> bool:
+        """Whether this is a classification task with two classes."""
         return self.task == "classification" and len(self.classes) == 2
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of every document and its place: two runs can tell if they read the same."""
+        """Hash of all documents in their order, the classes and the vocabulary.
+
+        Two runs with the same fingerprint used the same data.
+        """
         digest = hashlib.sha256()
         for part in (self.train, self.dev, self.test):
             for document in part:
@@ -76,73 +77,73 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """One labelled document as its reader cleaned it, before any filter, split or vocabulary."""
+    """One labeled, tokenized document from a reader, before any filter, split or vocabulary."""
 
     id: str  # unique in the corpus and the same on every machine
     tokens: tuple[str, ...]
     label: str
-    split: str | None = None  # "train", "dev", "test"; None: we split
+    split: str | None = None  # "train", "dev" or "test"; None: assay splits the documents
     query: tuple[str, ...] = ()  # pair tasks: the question or hypothesis
     allowed: tuple[str, ...] | None = None  # pair tasks: candidate labels; None: all
-    rationale: tuple[bool, ...] | None = None  # ground truth per token, where known
-    together: str | None = None  # documents that share this never part between splits
+    rationale: tuple[bool, ...] | None = None  # ground truth per token, if known
+    group: str | None = None  # documents of one group are never divided between splits
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked a reader for, and where the reader counts what it leaves out."""
+    """The files, options and seed a reader works with, and its record of what it did."""
 
-    data: Path | None = None  # where files are; None for generated corpora
-    options: Mapping[str, str] = field(default_factory=dict)  # column names, generator knobs
+    data: Path | None = None  # folder or file of the corpus; None for generated corpora
+    options: Mapping[str, str] = field(default_factory=dict)  # column names, generator options
     seed: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)  # reason -> documents left out
-    said: list[str] = field(default_factory=list)  # guesses, to be said aloud
+    dropped: Counter[str] = field(default_factory=Counter)  # reason -> number of documents
+    notes: list[str] = field(default_factory=list)  # guesses and choices, reported to the user
 
 
 @dataclass(frozen=True)
 class Source:
-    """The declaration of a corpus: `assay corpora`, the docs and `run.json` are made from it."""
+    """Declaration of a corpus: the basis of `assay corpora`, the docs and `run.json`."""
 
     name: str
     title: str  # what it is, in one line
     task: TaskKind
-    size: str  # documents, as published or as generated by default
+    size: str  # number of documents, as published or as generated by default
     licence: str
-    reads: str  # the files it reads, in words
-    get: str  # where to get it and where to put it
+    reads: str  # description of the files it reads
+    get: str  # where to get the files and where to put them
     read: Callable[[Request], Iterable[Raw]]
-    # Where the files are below a data folder, or None if they are not there. A corpus without
-    # this is generated or embedded and needs no data folder.
+    # Finds the corpus's files below a data folder; returns None if they are not there. A corpus
+    # without this function is generated or embedded and needs no data folder.
     locate: Callable[[Path], Path | None] | None = None
-    # What `read` yields when it is given no files (`request.data` is None); None: files are needed.
+    # What `read` yields without files (`request.data` is None); None: files are required.
     fallback: Literal["generated", "embedded"] | None = None
-    classes: tuple[str, ...] | None = None  # in order of index; None: sorted, as found in train
-    options: Mapping[str, str] = field(default_factory=dict)  # option -> its default, as text
-    min_df: int = 1  # a word enters the vocabulary if this many train documents hold it
-    longer_than: int = 1  # strict: kept if the number of tokens is above
-    shorter_than: int | None = None  # strict
-    test_fraction: float = 0.2  # of all, where the files name no test split
-    dev_fraction: float = 0.15  # of what is not test, where the files name no dev split
+    classes: tuple[str, ...] | None = None  # in index order; None: the labels found, sorted
+    options: Mapping[str, str] = field(default_factory=dict)  # option -> default value, as text
+    min_df: int = 1  # train documents that must contain a word for it to enter the vocabulary
+    longer_than: int = 1  # kept if the number of tokens is above this
+    shorter_than: int | None = None  # kept if the number of tokens is below this
+    test_fraction: float = 0.2  # of all documents, if the files name no test split
+    dev_fraction: float = 0.15  # of the documents outside test, if the files name no dev split
     split_seed: int = 16377
-    # Where we split: do documents that nearly repeat each other stay in one split?
-    duplicates_together: bool = False
-    # Where the declaration itself depends on what the user asked for: the one that then holds.
-    settle: Callable[["Source", Request], "Source"] | None = None
+    # If assay makes the splits: keep documents that nearly repeat each other in one split.
+    group_near_duplicates: bool = False
+    # Adjusts the declaration to the request, for example the task kind to a table's columns.
+    resolve: Callable[["Source", Request], "Source"] | None = None
 
     @property
     def without_files(self) -> Literal["generated", "embedded"] | None:
-        """How the corpus comes to be where no files are given, if it can."""
+        """Origin of the documents if no files are given; None if files are required."""
         return "generated" if self.locate is None and self.fallback is None else self.fallback
 
 
 def whole_number(
     request: Request, defaults: Mapping[str, str], name: str, *, low: int, high: int
 ) -> int:
-    """The option as an integer in [low, high]."""
+    """Parse an option as an integer in [low, high]."""
     given = request.options.get(name, defaults[name])
-    # isdecimal alone takes digits of every script, and int() refuses absurdly long ones.
-    fits = given.isascii() and given.isdecimal() and len(given) <= len(str(high))
-    if not fits or not low <= int(given) <= high:
+    # isdecimal alone accepts digits of every script, and int() refuses extremely long numbers.
+    valid = given.isascii() and given.isdecimal() and len(given) <= len(str(high))
+    if not valid or not low <= int(given) <= high:
         raise UserError(
             f"{name}={given} is not possible: give a whole number from {low} to {high}, "
             f"such as {name}={defaults[name]}."
@@ -153,7 +154,7 @@ def whole_number(
 def real_number(
     request: Request, defaults: Mapping[str, str], name: str, *, low: float, high: float
 ) -> float:
-    """The option as a finite number in [low, high]."""
+    """Parse an option as a finite number in [low, high]."""
     given = request.options.get(name, defaults[name])
     try:
         number = float(given)

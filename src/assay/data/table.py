@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.data.files import csv_header, opened, read_csv_rows, read_json_lines, read_lines
+from assay.data.files import csv_header, open_decompressed, read_csv_rows, read_json_lines, read_lines
 from assay.errors import UserError
 
 Format = Literal["CSV", "TSV", "JSON lines", "Parquet"]
@@ -53,7 +53,7 @@ class UserTable:
 
 
 def _format(path: Path) -> Format:
-    with opened(path) as stream:
+    with open_decompressed(path) as stream:
         start = stream.read(len(PARQUET_MAGIC))
     if start == PARQUET_MAGIC:
         return "Parquet"
@@ -112,7 +112,7 @@ NEEDED = ("text", "label")
 
 
 def choose_columns(
-    table: UserTable, options: Mapping[str, str], said: list[str]
+    table: UserTable, options: Mapping[str, str], notes: list[str]
 ) -> dict[str, str | None]:
     """Role -> column: as the user said, else guessed; None where an optional one is not there."""
     chosen: dict[str, str | None] = {role: options[f"{role}-column"] or None for role in NAMES}
@@ -123,7 +123,7 @@ def choose_columns(
         if chosen[role] is None:
             chosen[role] = _guess(table, role, chosen)
             if chosen[role] not in (None, role):
-                said.append(f"table: '{chosen[role]}' was taken for the {role} column")
+                notes.append(f"table: '{chosen[role]}' was taken for the {role} column")
     return chosen
 
 

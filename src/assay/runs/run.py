@@ -386,7 +386,7 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
         "licence": corpus.licence,
         "source": corpus.source,
         "dropped": dict(corpus.dropped),
-        "said": list(corpus.said),
+        "said": list(corpus.notes),
         "fingerprint": corpus.fingerprint,
     }
 

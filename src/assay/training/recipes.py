@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from assay.config import PRESETS
 from assay.data.corpus import Corpus
-from assay.data.text import by_sentence
+from assay.data.text import to_sentences
 from assay.errors import UserError
 from assay.models.attention import ATTENTIONS
 from assay.models.build import MODELS
@@ -158,7 +158,7 @@ def _quick(recipe: Recipe) -> Recipe:
 def corpus_for(encoder: str, corpus: Corpus) -> Corpus:
     """The corpus with the items that the model reads: sentences for a hierarchical model."""
     nested = corpus.train[0].words is not None
-    return by_sentence(corpus) if encoder in HIERARCHICAL and not nested else corpus
+    return to_sentences(corpus) if encoder in HIERARCHICAL and not nested else corpus
 
 
 def recipe_for(corpus: Corpus, preset: str, encoder: str = next(iter(ENCODERS))) -> Recipe:

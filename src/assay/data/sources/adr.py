@@ -11,8 +11,8 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import csv_header, find_file, read_csv_rows, read_lines
-from assay.data.locate import first_of, folder_of, folder_with, needed_file
-from assay.data.text import words, words_with_places
+from assay.data.locate import first_of, data_path, folder_with, require_file
+from assay.data.text import words, words_with_spans
 from assay.errors import UserError
 
 CLASSES = ("no reaction", "reaction")
@@ -23,7 +23,7 @@ RELATION_FIELDS = 8
 
 
 def read(request: Request) -> Iterator[Raw]:
-    data = folder_of(request)
+    data = data_path(request)
     return _tweets(data) if data.is_file() else _case_reports(data, request)
 
 
@@ -40,11 +40,11 @@ def _tweets(path: Path) -> Iterator[Raw]:
 
 
 def _case_reports(folder: Path, request: Request) -> Iterator[Raw]:
-    marked = _relations(needed_file(folder, POSITIVE))
-    negative = needed_file(folder, NEGATIVE)
+    marked = _relations(require_file(folder, POSITIVE))
+    negative = require_file(folder, NEGATIVE)
     for number, ((article, sentence), spans) in enumerate(marked.items(), 1):
         tokens, rationale = _mark(sentence, spans)
-        yield Raw(f"ade-{number}", tokens, CLASSES[1], rationale=rationale, together=article)
+        yield Raw(f"ade-{number}", tokens, CLASSES[1], rationale=rationale, group=article)
     seen = {sentence for _, sentence in marked}
     for number, line in enumerate(read_lines(negative), 1):
         found = _NEGATIVE_LINE.fullmatch(line.strip())
@@ -58,7 +58,7 @@ def _case_reports(folder: Path, request: Request) -> Iterator[Raw]:
             request.dropped["the same sentence again"] += 1
             continue
         seen.add(sentence)
-        yield Raw(f"neg-{number}", words(sentence), CLASSES[0], together=article)
+        yield Raw(f"neg-{number}", words(sentence), CLASSES[0], group=article)
 
 
 def _relations(path: Path) -> dict[tuple[str, str], set[str]]:
@@ -84,7 +84,7 @@ def _mark(sentence: str, spans: set[str]) -> tuple[tuple[str, ...], tuple[bool, 
         for span in spans
         for found in re.finditer(rf"(?<!\w){re.escape(span.lower())}(?!\w)", sentence.lower())
     ]
-    found = words_with_places(sentence)
+    found = words_with_spans(sentence)
     inside = tuple(any(b < end and begin < e for b, e in places) for _, begin, end in found)
     return tuple(word for word, _, _ in found), inside
 

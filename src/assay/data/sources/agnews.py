@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import read_csv_rows
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.data.text import mask_numbers, words
 from assay.errors import UserError
 
@@ -20,12 +20,12 @@ FUSED = "train_subset.csv"
 
 
 def read(request: Request) -> Iterator[Raw]:
-    folder = folder_of(request)
-    train = needed_file(folder, "train.csv", FUSED)
-    test = needed_file(folder, "test.csv")
+    folder = data_path(request)
+    train = require_file(folder, "train.csv", FUSED)
+    test = require_file(folder, "test.csv")
     fused = train.name.startswith(FUSED)
     if fused:
-        request.said.append(
+        request.notes.append(
             f"agnews: {train.name} holds title and description fused, so both are used, "
             "in train and in test"
         )
@@ -37,7 +37,7 @@ def _items(path: Path, split: str, begin: int, end: int, request: Request) -> It
     """Documents made of the fields from `begin` up to `end`."""
     for number, row in enumerate(read_csv_rows(path), 1):
         if number == 1 and not row[0].strip().isdigit():
-            request.said.append(f"agnews: the first row of {path.name} was taken for a header")
+            request.notes.append(f"agnews: the first row of {path.name} was taken for a header")
             continue
         if len(row) != FIELDS or row[0] not in TOPICS:
             raise UserError(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.formats import MIN_DF, read_class_csv
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 
 STARS = ("1", "2", "3", "4", "5")
 
@@ -15,7 +15,7 @@ STARS = ("1", "2", "3", "4", "5")
 def read(request: Request) -> Iterator[Raw]:
     """The reviews of the two files; dev is cut from train."""
     for split in ("train", "test"):
-        path = needed_file(folder_of(request), f"{split}.csv")
+        path = require_file(data_path(request), f"{split}.csv")
         for number, (stars, tokens) in enumerate(read_class_csv(path, STARS, texts=2), 1):
             yield Raw(f"{split}-{number}", tokens, stars, split)
 

@@ -18,7 +18,7 @@ from random import Random
 
 from assay.data.corpus import Raw, Request, Source, whole_number
 from assay.data.files import read_lines
-from assay.data.locate import at_least_one, folder_with, needed_file
+from assay.data.locate import require_entries, folder_with, require_file
 from assay.data.sources.babi_world import VOCABULARY, Asked, Sentence, tell_stories
 from assay.errors import UserError
 
@@ -52,7 +52,7 @@ def to_raw(asked: Asked, document_id: str, split: str) -> Raw:
         query=asked.question,
         allowed=VOCABULARY,
         rationale=tuple(marks),
-        together=asked.story_id,
+        group=asked.story_id,
     )
 
 
@@ -101,8 +101,8 @@ def _question(
 
 
 def _from_files(task: int, folder: Path, split: str) -> Iterator[Asked]:
-    path = needed_file(folder, f"{_STEMS[task]}_{split}.txt")
-    return at_least_one(_read_stories(path, split), path, "question")
+    path = require_file(folder, f"{_STEMS[task]}_{split}.txt")
+    return require_entries(_read_stories(path, split), path, "question")
 
 
 def read(task: int, request: Request) -> Iterator[Raw]:
@@ -110,14 +110,14 @@ def read(task: int, request: Request) -> Iterator[Raw]:
     default = OPTIONS["questions"]
     questions = whole_number(request, OPTIONS, "questions", low=_FEWEST, high=_MOST)
     if request.data is None:
-        request.said.append(f"babi{task}: the stories are generated, {questions} train questions")
+        request.notes.append(f"babi{task}: the stories are generated, {questions} train questions")
     else:
         small = (
             " (1,000 train questions; en-10k was not found)" if request.data.name == "en" else ""
         )
-        request.said.append(f"babi{task}: the published files in '{request.data.name}'{small}")
+        request.notes.append(f"babi{task}: the published files in '{request.data.name}'{small}")
         if questions != int(default):
-            request.said.append(f"questions={questions} concerns generated stories only")
+            request.notes.append(f"questions={questions} concerns generated stories only")
     for split, number in (("train", questions), ("test", questions // 10)):
         if request.data is None:
             rng = Random(f"babi{task} {split} {request.seed}")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import find_file, read_lines
-from assay.data.locate import at_least_one, first_of, folder_of, folder_with, needed_file
+from assay.data.locate import require_entries, first_of, data_path, folder_with, require_file
 from assay.errors import UserError
 
 ENTITY = "@entity"
@@ -88,19 +88,19 @@ def _raw(cloze: Cloze, document_id: str, split: str | None) -> Raw:
 
 
 def _questions(path: Path, clozes: Callable[[Path], Iterator[Cloze]]) -> Iterator[Cloze]:
-    return at_least_one(clozes(path), path, "question")
+    return require_entries(clozes(path), path, "question")
 
 
 def read(request: Request) -> Iterator[Raw]:
     """The questions of the three files, or of the sample."""
-    folder = folder_of(request)
+    folder = data_path(request)
     if find_file(folder, _FILES["train"]) is None and (sample := find_file(folder, SAMPLE)):
-        request.said.append(f"cnn: {sample.name} is a sample without splits: we split it")
+        request.notes.append(f"cnn: {sample.name} is a sample without splits: we split it")
         for number, cloze in enumerate(_questions(sample, _sample_clozes), 1):
             yield _raw(cloze, f"sample-{number}", None)
         return
     for split, name in _FILES.items():
-        for number, cloze in enumerate(_questions(needed_file(folder, name), _clozes), 1):
+        for number, cloze in enumerate(_questions(require_file(folder, name), _clozes), 1):
             yield _raw(cloze, f"{split}-{number}", split)
 
 

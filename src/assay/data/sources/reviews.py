@@ -26,5 +26,5 @@ SOURCE = Source(
     min_df=2,
     test_fraction=0.2,
     dev_fraction=0.125,  # of the remaining 80 %: 70/10/20
-    duplicates_together=True,
+    group_near_duplicates=True,
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import read_csv_rows, read_json_lines
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.data.text import mask_numbers, words
 from assay.errors import UserError
 
@@ -43,11 +43,11 @@ def _pairs(path: Path) -> Iterator[list[str]]:
 
 def read(request: Request) -> Iterator[Raw]:
     """The pairs of the three files, in their splits."""
-    folder = folder_of(request)
+    folder = data_path(request)
     for split, names in _FILES.items():
-        path = needed_file(folder, *names)
+        path = require_file(folder, *names)
         if "subset" in path.name:
-            request.said.append(f"snli: {path.name} is only a part of the published train split")
+            request.notes.append(f"snli: {path.name} is only a part of the published train split")
         for number, (gold, premise, hypothesis) in enumerate(_pairs(path), 1):
             if gold == NO_AGREEMENT:
                 request.dropped["no gold label"] += 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import read_lines
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.data.splits import SPLITS
 from assay.data.text import plain_words
 from assay.errors import UserError
@@ -22,7 +22,7 @@ NEUTRAL = 2
 
 def read(request: Request) -> Iterator[Raw]:
     for split in SPLITS:
-        path = needed_file(folder_of(request), f"{split}.txt")
+        path = require_file(data_path(request), f"{split}.txt")
         for number, line in enumerate(read_lines(path), 1):
             if line.strip():
                 root, leaves = _tree(line, path, number)

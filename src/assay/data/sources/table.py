@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.locate import folder_of
+from assay.data.locate import data_path
 from assay.data.table import UserTable, choose_columns
 from assay.data.text import words
 from assay.errors import UserError
@@ -26,8 +26,8 @@ MARKS = {"0": False, "1": True, "false": False, "true": True}
 
 
 def read(request: Request) -> Iterator[Raw]:
-    table = UserTable.open(folder_of(request))
-    chosen = choose_columns(table, request.options, request.said)
+    table = UserTable.open(data_path(request))
+    chosen = choose_columns(table, request.options, request.notes)
     present = {role: column for role, column in chosen.items() if column is not None}
     for number, row in enumerate(table.rows(list(present.values())), 1):
         cells = dict(zip(present, row, strict=True))
@@ -94,9 +94,9 @@ def locate(data: Path) -> Path | None:
     return data if data.is_file() else None
 
 
-def settle(source: Source, request: Request) -> Source:
+def resolve(source: Source, request: Request) -> Source:
     """A second text makes it a pair task."""
-    chosen = choose_columns(UserTable.open(folder_of(request)), request.options, said=[])
+    chosen = choose_columns(UserTable.open(data_path(request)), request.options, notes=[])
     return source if chosen["query"] is None else replace(source, task="pair")
 
 
@@ -110,7 +110,7 @@ SOURCE = Source(
     get="Give your file's own path.",
     read=read,
     locate=locate,
-    settle=settle,
+    resolve=resolve,
     options={
         "text-column": "",
         "label-column": "",
@@ -118,5 +118,5 @@ SOURCE = Source(
         "split-column": "",
         "rationale-column": "",
     },
-    duplicates_together=True,
+    group_near_duplicates=True,
 )

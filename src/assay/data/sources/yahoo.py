@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import find_file, read_csv_rows, read_lines
 from assay.data.formats import MIN_DF, class_name, read_class_csv, review_words
-from assay.data.locate import first_of, folder_of, folder_with, needed_file
+from assay.data.locate import first_of, data_path, folder_with, require_file
 from assay.errors import UserError
 
 TOPICS = (
@@ -55,24 +55,24 @@ def _sample(path: Path) -> Iterator[Raw]:
 
 def _ten_topics(folder: Path, request: Request) -> Iterator[Raw]:
     if find_file(folder, "train.csv") is None and (sample := find_file(folder, SAMPLE)):
-        request.said.append(f"yahoo: {sample.name} is a sample without splits: we split it")
+        request.notes.append(f"yahoo: {sample.name} is a sample without splits: we split it")
         yield from _sample(sample)
         return
     for split in ("train", "test"):
-        path = needed_file(folder, f"{split}.csv")
+        path = require_file(folder, f"{split}.csv")
         for number, (topic, tokens) in enumerate(read_class_csv(path, TOPICS, texts=3), 1):
             yield Raw(f"{split}-{number}", tokens, topic, split)
 
 
 def read(request: Request) -> Iterator[Raw]:
     """Questions with their answers, of ten topics or of two."""
-    folder = folder_of(request)
+    folder = data_path(request)
     topics = request.options.get("topics", OPTIONS["topics"])
     if topics == "10":
         yield from _ten_topics(folder, request)
     elif topics == "2":
         for split in ("train", "test"):
-            yield from _two_topics(needed_file(folder, f"yahoo_2class_{split}.csv"), split)
+            yield from _two_topics(require_file(folder, f"yahoo_2class_{split}.csv"), split)
     else:
         raise UserError(f"topics={topics} is not possible: give topics=10 or topics=2.")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import csv_header, read_csv_rows
 from assay.data.formats import MIN_DF, read_class_csv, review_words
-from assay.data.locate import folder_of, folder_with, needed_file
+from assay.data.locate import data_path, folder_with, require_file
 from assay.errors import UserError
 
 STARS = ("1", "2", "3", "4", "5")
@@ -40,9 +40,9 @@ def _reviews(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 def read(request: Request) -> Iterator[Raw]:
     """The reviews of the two files; dev is cut from train."""
     for split, names in (("train", ("train.csv", "dev.csv")), ("test", ("test.csv",))):
-        path = needed_file(folder_of(request), *names)
+        path = require_file(data_path(request), *names)
         if split not in path.name:
-            request.said.append(f"yelp: {path.name} is used to train")
+            request.notes.append(f"yelp: {path.name} is used to train")
         for number, (stars, tokens) in enumerate(_reviews(path), 1):
             yield Raw(f"{split}-{number}", tokens, stars, split)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import read_csv_rows
-from assay.data.locate import folder_of
+from assay.data.locate import data_path
 from assay.data.text import words
 from assay.errors import UserError
 
@@ -46,7 +46,7 @@ class _Highlights(HTMLParser):
 
 
 def read(request: Request) -> Iterator[Raw]:
-    for path in sorted(folder_of(request).glob(PATTERN)):
+    for path in sorted(data_path(request).glob(PATTERN)):
         stem = path.name.partition(".")[0]
         for number, ((label, text), maps) in enumerate(_readings(path).items(), 1):
             tokens, marked = _marked(text.split(), maps)
@@ -97,5 +97,5 @@ SOURCE = Source(
     locate=locate,
     classes=CLASSES,
     min_df=2,
-    duplicates_together=True,
+    group_near_duplicates=True,
 )
