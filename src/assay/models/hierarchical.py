@@ -1,20 +1,21 @@
-"""Which numbers are left out while a model learns, and who decides?
+"""The models of Serrano & Smith 2019: FLAN and HAN, with their dropout.
 
-A model only marks the places where it may happen. How much is dropped is the recipe's affair
-and the draws are seeded, so both are given for the time of a training and taken back after it:
-outside of one nothing can be dropped, whatever mode the model is in.
+FLAN attends to words. HAN, a hierarchical attention network, attends first to the words of each
+sentence and then to the sentences:
 
-What do Serrano & Smith's models share: unmarked texts, wide attention, and dropout?
+    words -> encoder -> word attention -> one vector per sentence -> encoder
+          -> sentence attention -> linear
 
-FLAN attends to words, HAN first to the words of each sentence and then to the sentences. Each
-comes with a GRU, with convolutions or without an encoder.
+Each comes with a GRU, with convolutions or without an encoder. They have no start and end markers,
+and an additive attention as wide as the states.
 
-What does a model see whose items are sentences?
+The attention that HAN is audited for is the one over sentences. Its `embed` returns the sentence
+vectors, so for every score and probe an item is a sentence. Deleting a sentence leaves the vectors
+of the others unchanged, so leave-one-out encodes no word twice.
 
-Words -> encoder -> word attention -> one vector per sentence -> encoder -> sentence attention ->
-linear. The tested attention is the one over sentences. `embed` gives the sentence vectors, so
-that whatever is asked of an item is asked of a sentence; deleting one leaves the vectors of the
-others as they were, so leave-one-out reads no word twice.
+The models only mark the places where dropout may happen. The rates come from the training recipe
+and the draws are seeded, so both are set during a training and removed after it. Outside of a
+training nothing is dropped, whatever mode the model is in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,16 +28,21 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from assay.data.batches import Batch
-from assay.data.vocabulary import PAD, Padded
-from assay.models.attention import ATTENTIONS, Additive, weigh
+from assay.data.vocabulary import PAD, PaddedSentences
+from assay.models.attention import ATTENTIONS, Additive, attention_weights
 from assay.models.classifier import Classifier, ModelConfig
-from assay.models.encoders import Convolution, Frame, Plain
+from assay.models.encoders import Convolution, Frame, Identity
 from assay.models.protocol import States
 from assay.models.recurrent import BiGRU
 
+SENTENCE_CELLS = 8_192  # padded words encoded at a time: about 40 MB of states and gates
+WIDTHS = (3, 5)  # of the convolutions
+BEFORE_WORDS, BEFORE_SENTENCES, ON_LOGITS = "before words", "before sentences", "on logits"
+BEFORE_CONVOLUTIONS = "before convolutions"
+
 
 class Dropout(nn.Module):
-    """A named place; what is kept is scaled up, so that sums stay the same on average."""
+    """Dropout at a named place; kept values are scaled up, so that sums stay equal on average."""
 
     def __init__(self, place: str) -> None:
         super().__init__()
@@ -52,10 +58,10 @@ class Dropout(nn.Module):
 
 
 @contextmanager
-def dropping(
+def active_dropout(
     model: nn.Module, rates: Mapping[str, float], generator: torch.Generator
 ) -> Iterator[None]:
-    """Within it `model` drops at these places; a place without a rate drops nothing."""
+    """Apply dropout at these places within the context; a place without a rate drops nothing."""
     places = [module for module in model.modules() if isinstance(module, Dropout)]
     try:
         for module in places:
@@ -66,20 +72,16 @@ def dropping(
             module.rate, module.generator = 0.0, None
 
 
-WIDTHS = (3, 5)  # of the convolutions
-BEFORE_WORDS, BEFORE_SENTENCES, ON_LOGITS = "before words", "before sentences", "on logits"
-BEFORE_CONVOLUTIONS = "before convolutions"
-
-
-class Wide(Additive):
-    """Additive attention as wide inside as the states are."""
+class WideAdditive(Additive):
+    """Additive attention with as many hidden units as the states have."""
 
     def __init__(self, size: int, paired: bool) -> None:
         super().__init__(size, paired, width=size)
 
 
-def tested_attention(config: ModelConfig) -> nn.Module:
-    kinds: dict[str, Any] = {**ATTENTIONS, "additive": Wide}
+def audited_attention(config: ModelConfig) -> nn.Module:
+    """The attention mechanism that is audited."""
+    kinds: dict[str, Any] = {**ATTENTIONS, "additive": WideAdditive}
     attention: nn.Module = kinds[config.attention](config.size, paired=False)
     return attention
 
@@ -92,24 +94,30 @@ class Level(nn.Module):
         places = [place, BEFORE_CONVOLUTIONS] if kind == "conv" else [place]
         self.dropout = nn.Sequential(*map(Dropout, places))
         self.encoder = _encoder(kind, inputs, size)
-        self.register_buffer("nothing", torch.zeros(inputs), persistent=False)
+        self.register_buffer("zeros", torch.zeros(inputs), persistent=False)
 
     def frame(self, embedded: Tensor, mask: Tensor) -> Frame:
-        """Zeros for markers: to a convolution they are the padding, the others never look."""
-        nothing: Any = self.nothing
-        return Frame(self.dropout(embedded), mask, nothing, nothing)
+        """Zeros for markers: a convolution reads them as padding, the other encoders ignore them."""
+        zeros: Any = self.zeros
+        return Frame(self.dropout(embedded), mask, zeros, zeros)
 
 
-class Layered(Classifier):
-    """A classifier without markers around its text; dropout acts on its logits."""
+def _encoder(kind: str, inputs: int, size: int) -> nn.Module:
+    if kind == "rnn":
+        return BiGRU(inputs, size)
+    return Convolution(inputs, size, WIDTHS) if kind == "conv" else Identity(inputs)
+
+
+class SerranoSmithModel(Classifier):
+    """A classifier without markers around its text and with dropout on its logits."""
 
     def __init__(self, config: ModelConfig, level: Level) -> None:
-        super().__init__(config, level, tested_attention(config))
+        super().__init__(config, level, audited_attention(config))
         self.embedding = nn.Embedding(config.words, config.embedding, padding_idx=PAD)
         self.on_logits = Dropout(ON_LOGITS)
 
-    def start_from(self, vectors: Tensor) -> None:
-        """Vectors of length one; a word without a vector stays at zero."""
+    def load_vectors(self, vectors: Tensor) -> None:
+        """Initialize the embeddings with normalized vectors; a zero vector stays zero."""
         self.embedding.weight.data.copy_(F.normalize(vectors, dim=1))
         self.embedding.weight.data[PAD] = 0
 
@@ -118,8 +126,8 @@ class Layered(Classifier):
         return logits
 
 
-class Flan(Layered):
-    """Words -> encoder -> attention -> linear."""
+class Flan(SerranoSmithModel):
+    """Flat attention network: words -> encoder -> attention -> linear."""
 
     def __init__(self, config: ModelConfig) -> None:
         _, kind = config.encoder.split("-")
@@ -131,60 +139,55 @@ class Flan(Layered):
         return embedded
 
 
-def _encoder(kind: str, inputs: int, size: int) -> nn.Module:
-    if kind == "rnn":
-        return BiGRU(inputs, size)
-    return Convolution(inputs, size, WIDTHS) if kind == "conv" else Plain(inputs)
-
-
-SENTENCE_CELLS = 8_192  # padded words read at a time: some 40 MB of states and gates
-
-
 @dataclass(frozen=True)
-class Read:
-    """Some sentences as the word level left them."""
+class EncodedSentences:
+    """Some sentences after the word level."""
 
-    padded: Padded
+    padded: PaddedSentences
     states: Tensor  # (N, W, m)
     weights: Tensor  # (N, W)
 
 
-class Han(Layered):
-    """A hierarchical attention network."""
+class Han(SerranoSmithModel):
+    """Hierarchical attention network over sentences."""
 
     def __init__(self, config: ModelConfig) -> None:
         _, kind = config.encoder.split("-")
         super().__init__(config, Level(kind, config.size, config.size, BEFORE_SENTENCES))
         self.word_level = Level(kind, config.embedding, config.size, BEFORE_WORDS)
-        self.word_attention = Wide(config.size, paired=False)
+        self.word_attention = WideAdditive(config.size, paired=False)
 
     def embed(self, batch: Batch) -> Tensor:
-        """(B, S, m): the sentence vectors, zero on padding. Equal rows are read once."""
+        """The sentence vectors (B, S, m), zero on padding. Equal sentences are encoded once."""
         rows = torch.unique(batch.items[batch.mask])
         vectors, places = [self.embedding.weight.new_zeros(1, self.config.size)], []
-        for read in self._read(batch, rows):
-            vectors.append(torch.bmm(read.weights[:, None], read.states)[:, 0])
-            places.append(read.padded.places + 1)
+        for sentences in self._encode_sentences(batch, rows):
+            vectors.append(torch.bmm(sentences.weights[:, None], sentences.states)[:, 0])
+            places.append(sentences.padded.places + 1)
         order = torch.cat([rows.new_zeros(1), *places]).argsort()
         where = (torch.searchsorted(rows, batch.items) + 1) * batch.mask
         return torch.cat(vectors)[order][where]
 
     @torch.no_grad()
-    def words_attended(self, batch: Batch) -> list[list[list[float]]]:
-        """Per document and sentence the weights of its words."""
+    def word_weights(self, batch: Batch) -> list[list[list[float]]]:
+        """The attention weights of the words, per document and sentence."""
         rows = torch.unique(batch.items[batch.mask])
         found: dict[int, list[float]] = {}
-        for read in self._read(batch, rows):
-            lengths = read.padded.mask.sum(1).tolist()
-            names = rows[read.padded.places].tolist()
-            for name, weights, length in zip(names, read.weights.tolist(), lengths, strict=True):
+        for sentences in self._encode_sentences(batch, rows):
+            lengths = sentences.padded.mask.sum(1).tolist()
+            names = rows[sentences.padded.places].tolist()
+            for name, weights, length in zip(
+                names, sentences.weights.tolist(), lengths, strict=True
+            ):
                 found[name] = weights[:length]
         return [[found[row] for row in items if row] for items in batch.items.tolist()]
 
-    def _read(self, batch: Batch, rows: Tensor) -> Iterator[Read]:
+    def _encode_sentences(self, batch: Batch, rows: Tensor) -> Iterator[EncodedSentences]:
         if batch.sentences is None:
-            raise ValueError("the items of this batch are words; this model reads sentences")
+            raise ValueError("the items of this batch are words, but this model reads sentences")
         for padded in batch.sentences.padded(rows, SENTENCE_CELLS):
             frame = self.word_level.frame(self.embedding(padded.words), padded.mask)
             states: Tensor = self.word_level.encoder(frame)
-            yield Read(padded, states, weigh(self.word_attention, states, padded.mask, None))
+            yield EncodedSentences(
+                padded, states, attention_weights(self.word_attention, states, padded.mask, None)
+            )
