@@ -17,6 +17,16 @@ SCHEMA = pl.Schema(
     }
 )
 
+# Names and constants of the evidence that both the probes and the report need. They stand here so
+# that a report can be drawn without importing a probe.
+ADVERSARY_EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # Jain & Wallace: 0.01 and 0.05
+SHOWN_EPS = 0.01  # the eps whose alternative weights are kept for the heat maps
+WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)  # edges of the bins of a document's largest weight
+# Errors of leave-one-out where it stops reading early: the quantities, and the largest error that
+# the documentation promises (of a TVD, and of a tau of attention with leave-one-out).
+FADING_ERROR, FADING_TAU_ERROR = "loo_fading_error", "loo_fading_tau_error"
+FADING_BOUNDS = {FADING_ERROR: 1e-5, FADING_TAU_ERROR: 0.005}
+
 
 def rows(
     instances: Sequence[str | None],

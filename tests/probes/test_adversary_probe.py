@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 import torch
 
+from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.models.view import View
-from assay.probes.adversary import EPS, SHOWN, measure
+from assay.probes.adversary import measure
 from assay.statistics.divergence import class_probabilities, jsd, tvd
 from tests.small_models import batch, network
 
@@ -20,13 +21,13 @@ def test_the_kept_weights_are_feasible_and_as_far_as_reported(task, classes, met
     weights = view.weights.double().numpy()
     outcome = measure(view, {"attention": weights})
     table = pl.concat(outcome.rows)
-    shown = table.filter(pl.col("group") == f"eps={SHOWN:g}")
+    shown = table.filter(pl.col("group") == f"eps={SHOWN_EPS:g}")
     assert set(shown["method"]) == {method}
     kept = torch.from_numpy(outcome.columns["adversary"])
     assert kept.sum(1).tolist() == pytest.approx([1, 1, 1])
     assert kept[~documents.mask].abs().max() == 0
     moved = tvd(class_probabilities(view.decode(kept).double()), view.probabilities)
-    assert moved.max() <= SHOWN + 1e-6
+    assert moved.max() <= SHOWN_EPS + 1e-6
     reported = shown.filter(pl.col("quantity") == "max_jsd")["value"].to_numpy()
     np.testing.assert_allclose(jsd(kept, torch.from_numpy(weights)).numpy(), reported, atol=1e-6)
 
@@ -38,7 +39,7 @@ def test_more_room_never_means_less_distance(task, classes, method):
     own = table.filter(pl.col("quantity") == "max_jsd")
     for name in view.batch.ids:
         values = own.filter(pl.col("instance") == name)["value"].to_list()
-        assert len(values) == len(EPS)
+        assert len(values) == len(ADVERSARY_EPS)
         assert None not in values
         assert values == sorted(values)
         assert values[0] >= 0
@@ -64,7 +65,7 @@ def test_several_rivals_are_told_where_the_answer_is_exact(task, classes, method
     several = table.filter(pl.col("quantity").str.starts_with("diverse"))
     assert (len(several) > 0) == (method == "exact")
     if method == "exact":
-        assert set(several["group"]) == {f"eps={SHOWN:g}"}
-        best = table.filter(quantity="max_jsd", group=f"eps={SHOWN:g}")["value"]
+        assert set(several["group"]) == {f"eps={SHOWN_EPS:g}"}
+        best = table.filter(quantity="max_jsd", group=f"eps={SHOWN_EPS:g}")["value"]
         assert (several.filter(quantity="diverse_jsd")["value"] <= best + 1e-12).all()
         assert several.filter(quantity="diverse_spread")["value"].max() <= np.log(2)

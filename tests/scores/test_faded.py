@@ -10,9 +10,10 @@ import torch
 from scipy.stats import kendalltau
 
 from assay.config import Settings
+from assay.evidence import FADING_ERROR, FADING_TAU_ERROR
 from assay.models import deletion as fading
 from assay.models.view import AuditView, View
-from assay.probes.agreement import FADING_ERROR, FADING_TAU_ERROR, measure
+from assay.probes.agreement import measure
 from assay.runs.jobs import AuditJob, AuditPart
 from assay.scores import SCORES
 from assay.scores.leave_one_out import (

@@ -15,18 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.evidence import rows
+from assay.evidence import ADVERSARY_EPS, SHOWN_EPS, WEIGHT_BINS, rows
 from assay.exact.diverse import Diverse, diverse_adversaries
 from assay.exact.search import PAIR_SEARCH, published_search, starting_logits
 from assay.exact.several_classes import bracket_adversary
 from assay.exact.two_classes import exact_adversary
 from assay.models.view import View
-from assay.probes.permutation import WEIGHT_BINS
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.statistics.keyed_random import document_keys
-
-EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # the frontier; the paper uses 0.01 and 0.05
-SHOWN = 0.01  # the eps whose weights are kept for the heat maps
 
 
 @dataclass(frozen=True)
@@ -36,15 +32,15 @@ class AlternativeWeights:
     method: str
     jsd: np.ndarray
     tvd: np.ndarray
-    shown: np.ndarray  # (B, T) at SHOWN
+    shown: np.ndarray  # (B, T) at SHOWN_EPS
     upper: np.ndarray | None = None
-    several: Diverse | None = None  # at SHOWN
+    several: Diverse | None = None  # at SHOWN_EPS
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     found = alternative_weights(view, scores["attention"])
     frames = [rows(view.batch.ids, "max_attention", scores["attention"].max(1))]
-    for column, eps in enumerate(EPS):
+    for column, eps in enumerate(ADVERSARY_EPS):
         quantities = {
             "max_jsd": found.jsd,
             "adversary_tvd": found.tvd,
@@ -58,7 +54,13 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     if found.several is not None:
         several = {"jsd": found.several.mean_jsd(), "spread": found.several.spread()}
         frames += [
-            rows(view.batch.ids, f"diverse_{name}", values, group=f"eps={SHOWN:g}", method="exact")
+            rows(
+                view.batch.ids,
+                f"diverse_{name}",
+                values,
+                group=f"eps={SHOWN_EPS:g}",
+                method="exact",
+            )
             for name, values in several.items()
         ]
     return ProbeOutcome(frames, {"adversary": found.shown})
@@ -66,19 +68,19 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 
 def alternative_weights(view: View, weights: np.ndarray) -> AlternativeWeights:
     """By the most exact method that the model allows."""
-    shown = EPS.index(SHOWN)
+    shown = ADVERSARY_EPS.index(SHOWN_EPS)
     if view.affine is None:
         found = _search(view, torch.from_numpy(weights))
         return AlternativeWeights("search", found[0], found[1], found[2][:, shown])
     items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
     if items.shape[-1] <= 2:
-        exact = exact_adversary(weights, items, bias, view.mask, EPS)
+        exact = exact_adversary(weights, items, bias, view.mask, ADVERSARY_EPS)
         several = diverse_adversaries(
-            weights, items, bias, view.mask, exact, column=shown, eps=SHOWN
+            weights, items, bias, view.mask, exact, column=shown, eps=SHOWN_EPS
         )
         kept = exact.weights(weights)[:, shown]
         return AlternativeWeights("exact", exact.jsd, exact.tvd, kept, several=several)
-    bracket = bracket_adversary(weights, items, bias, view.mask, EPS)
+    bracket = bracket_adversary(weights, items, bias, view.mask, ADVERSARY_EPS)
     kept = bracket.weights[:, shown]
     return AlternativeWeights("bracket", bracket.lower, bracket.tvd, kept, bracket.upper)
 
@@ -90,7 +92,7 @@ def _search(view: View, weights: Tensor) -> tuple[np.ndarray, np.ndarray, np.nda
     keys = document_keys(view.batch.ids, view.seed, "adversary")
     starts = starting_logits(keys, weights.shape[1])
     found = published_search(
-        decode, view.weights, view.batch.mask, EPS, starts, settings=PAIR_SEARCH
+        decode, view.weights, view.batch.mask, ADVERSARY_EPS, starts, settings=PAIR_SEARCH
     )
     return found.jsd.cpu().numpy(), found.tvd.cpu().numpy(), found.weights.cpu().numpy()
 

@@ -14,11 +14,11 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from assay.evidence import rows
+from assay.evidence import FADING_ERROR, FADING_TAU_ERROR, rows
 from assay.models.view import View
 from assay.probes.probe import Direction, Probe, ProbeOutcome, Quantity, Scores
 from assay.scores import SCORES
-from assay.scores.leave_one_out import TAU_BOUND, TVD_BOUND, fading_errors
+from assay.scores.leave_one_out import fading_errors
 from assay.statistics.kendall import kendall
 from assay.statistics.keyed_random import document_keys, permutations
 
@@ -30,8 +30,6 @@ CORE = {
     "shuffled",
 }  # the paper's three scores and the baseline
 R2_OF = "attention"
-FADING_ERROR, FADING_TAU_ERROR = "loo_fading_error", "loo_fading_tau_error"
-FADING_BOUNDS = {FADING_ERROR: TVD_BOUND, FADING_TAU_ERROR: TAU_BOUND}
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:

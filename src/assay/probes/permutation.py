@@ -9,14 +9,13 @@ that weight to another item should change it.
 import numpy as np
 import torch
 
-from assay.evidence import rows
+from assay.evidence import WEIGHT_BINS, rows
 from assay.models.view import View
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.keyed_random import document_keys, permutations
 
 PERMUTATIONS = 100
-WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from assay.data.corpus import Corpus
-from assay.evidence import rows
+from assay.evidence import WEIGHT_BINS, rows
 from assay.probes.model_comparison import (
     F1,
     attention_jsd,
@@ -22,7 +22,6 @@ from assay.probes.model_comparison import (
     trained_again,
     whole,
 )
-from assay.probes.permutation import WEIGHT_BINS
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.statistics.keyed_random import document_keys, permutations
 from assay.training.specs import (
