@@ -1,9 +1,11 @@
-"""Which commands are there, and what do their mistakes cost?
+"""The command line of assay.
 
-Exit code 0: done. 2: something the user can mend, told in one sentence. 1: our fault, with a
-traceback. 130: stopped from the keyboard. Results go to standard output, all else to standard
-error. One file per command, and here one line to name it; what takes seconds to import is imported
-by the command itself when it is called, so that `--help` answers at once.
+Exit code 0: success. 2: a mistake the user can correct, explained without a traceback. 1: a bug in
+assay, with a traceback. 130: interrupted from the keyboard. Results go to standard output,
+everything else to standard error.
+
+Each command has its own file and is registered here. Modules that take seconds to import (torch,
+polars, altair) are imported inside the command functions, so that `--help` answers at once.
 """
 
 import sys
@@ -12,12 +14,12 @@ from assay.cli import bench, controls, lists, report, reproduce, run, vectors
 from assay.cli.app import app, say
 from assay.errors import UserError
 
-# Importing one registers it.
+# Importing a module registers its commands.
 COMMANDS = (run, report, lists, bench, reproduce, vectors, controls)
 
 
 def main() -> None:
-    """The entry point: the user's mistakes leave with 2 and without a traceback."""
+    """Run the command line; a `UserError` exits with code 2 and without a traceback."""
     try:
         app()
     except UserError as mistake:

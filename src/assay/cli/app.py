@@ -1,4 +1,4 @@
-"""What do all commands share: the program, its two streams, and how it reads a number?"""
+"""The typer application and what all commands share."""
 
 import os
 from typing import Annotated, Any
@@ -9,7 +9,6 @@ from rich.console import Console
 from assay.config import VERSION
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="rich",  # keeps the line breaks of the examples
     pretty_exceptions_enable=False,
@@ -18,27 +17,27 @@ app = typer.Typer(
         "Start with:\n"
         "assay run --out runs/demo                      the built-in film reviews\n"
         "assay run table --data my.csv --out runs/mine  your own texts and labels\n"
-        "assay corpora                                  what else there is\n"
-        "assay controls                                 is the verdict itself right?"
+        "assay corpora                                  all corpora\n"
+        "assay controls                                 check the verdict itself"
     ),
 )
-MOST_WORKERS = 8  # unless told: each holds the corpus and half a gigabyte of libraries
+MOST_WORKERS = 8  # by default: each worker holds the corpus and half a gigabyte of libraries
 console = Console(stderr=True)
 
 
 def say(line: str, style: str = "") -> None:
-    """To standard error, and never broken in the middle of a path."""
+    """Print a line to standard error without wrapping it, so that paths stay whole."""
     console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def _whole(text: str) -> int:
+def _parse_integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"'{text}' is not a whole number.") from None
 
 
-WHOLE: dict[str, Any] = {"parser": _whole, "metavar": "<int>"}
+WHOLE: dict[str, Any] = {"parser": _parse_integer, "metavar": "<int>"}  # keywords of typer.Option
 
 
 def _show_version(value: bool) -> None:
@@ -50,12 +49,15 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def _common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     pass
 
 
 def cores(jobs: int | None) -> int:
-    """How many work side by side: as told, else all there are, within reason."""
+    """The number of workers: `jobs` if given, otherwise all cores up to `MOST_WORKERS`."""
     return min(os.cpu_count() or 1, MOST_WORKERS) if jobs is None else jobs

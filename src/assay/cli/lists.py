@@ -1,9 +1,7 @@
-"""How is a list shown so that nothing in it is cut, at any width?
+"""`assay corpora` and `assay probes`: lists of what is available.
 
-A table of eight columns is unreadable on 80 characters. So: one entry below the other, a first
-line that can be skimmed, and indented text that wraps at words.
-
-`assay corpora` and `assay probes`: what is there?
+A table of eight columns is unreadable on 80 characters. So each entry has a first line to skim and
+an indented text below it that wraps at words. Nothing is cut off at any width.
 """
 
 import json
@@ -17,29 +15,37 @@ from rich.padding import Padding
 from rich.text import Text
 
 from assay.cli.app import app
-from assay.data.catalog import corpora_table
-from assay.data.sources import SOURCES
-from assay.data.sources.table import SOURCE as OWN_FILE
 from assay.errors import UserError, nearest
-from assay.probes import PROBES
 
 Row = Mapping[str, str]
 _INDENT = 4
 _NAME = 14
 _STATUS = 11
+_USER_TABLE = "table"  # the corpus that reads a file of the user
 
 
 def probe_rows() -> list[dict[str, str]]:
-    """What each probe declares of itself."""
+    """The declaration of every probe."""
+    from assay.probes import PROBES
+
     return [
-        {"name": p.name, "question": p.question, "null": p.null, "paper": p.paper,
-         "needs": p.needs, "quantities": ", ".join(q.name for q in p.quantities if not q.detail)}
-        for p in PROBES.values()
-    ]  # fmt: skip
+        {
+            "name": probe.name,
+            "question": probe.question,
+            "null": probe.null,
+            "paper": probe.paper,
+            "needs": probe.needs,
+            "quantities": ", ".join(q.name for q in probe.quantities if not q.detail),
+        }
+        for probe in PROBES.values()
+    ]
 
 
 def corpus_rows(data: Path | None, name: str | None) -> list[dict[str, str]]:
-    """All corpora, or the one that was named, with its options and their defaults."""
+    """All corpora, or the named one with its options and their defaults."""
+    from assay.data.catalog import corpora_table
+    from assay.data.sources import SOURCES
+
     rows = corpora_table(data)
     if name is None:
         return rows
@@ -50,29 +56,29 @@ def corpus_rows(data: Path | None, name: str | None) -> list[dict[str, str]]:
 
 
 def show_corpora(console: Console, rows: list[dict[str, str]]) -> None:
-    """Those that can be used now, the user's own, and those whose files must be fetched."""
-    own = [row for row in rows if row["name"] == OWN_FILE.name]
+    """Print corpora in three groups: ready to use, the user's own table, files missing."""
+    own = [row for row in rows if row["name"] == _USER_TABLE]
     others = [row for row in rows if row not in own]
-    here = [row for row in others if row["status"] != "missing"]
+    ready = [row for row in others if row["status"] != "missing"]
     missing = [row for row in others if row["status"] == "missing"]
-    _show_group(console, "Ready to use", here, with_get=False)
+    _show_group(console, "Ready to use", ready, with_get=False)
     _show_group(console, "Your own file", own, with_get=True)
     _show_group(
         console,
-        "Missing: put the files below a folder DATA; then --data DATA, or set ASSAY_DATA",
+        "Missing: put the files into a folder DATA; then pass --data DATA or set ASSAY_DATA",
         missing,
         with_get=True,
     )
-    _say(console, "assay corpora NAME tells all about one: licence, files, options.", indent=0)
+    _print(console, "assay corpora NAME shows one in full: license, files, options.", indent=0)
 
 
 def show_entries(console: Console, rows: Iterable[Row]) -> None:
-    """Everything that is known of each entry, a field a line."""
+    """Print all fields of each entry, one per line."""
     for row in rows:
         console.print(Text(row["name"], style="bold"))
         for field, value in row.items():
             if field != "name" and value:
-                _say(console, f"{field}: {value}")
+                _print(console, f"{field}: {value}")
         console.print()
 
 
@@ -86,37 +92,37 @@ def _show_group(
         head = Text(f"{row['name']:<{_NAME}}", style="bold")
         head.append(f"{_status(row):<{_STATUS}}{row['task']}", style="not bold")
         console.print(head)
-        _say(console, f"{row['title']}; {row['size']}")
+        _print(console, f"{row['title']}; {row['size']}")
         if with_get:
-            _say(console, row["get"])
+            _print(console, row["get"])
     console.print()
 
 
 def _status(row: Row) -> str:
-    """A user's own file is not missing: it was not named."""
-    unnamed = row["name"] == OWN_FILE.name and row["status"] == "missing"
-    return "--data" if unnamed else row["status"]
+    """The user's own table is never missing: it only needs --data."""
+    needs_data = row["name"] == _USER_TABLE and row["status"] == "missing"
+    return "--data" if needs_data else row["status"]
 
 
-def _say(console: Console, text: str, indent: int = _INDENT) -> None:
+def _print(console: Console, text: str, indent: int = _INDENT) -> None:
     console.print(Padding(Text(text), (0, 0, 0, indent), expand=False))
 
 
 @app.command()
 def corpora(
-    name: Annotated[str | None, typer.Argument(help="Only this one, in full.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Where to look; or $ASSAY_DATA.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Show only this corpus, in full.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the corpus files; or $ASSAY_DATA.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the corpora: what is here, what is missing, where to get it and where to put it.
+    """List the corpora, with where to get missing files and where to put them.
 
     Examples:
       assay corpora
       assay corpora sst
       assay corpora --data DATA --json
     """
-    pass
-
     rows = corpus_rows(data, name)
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -128,16 +134,14 @@ def corpora(
 
 @app.command()
 def probes(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the probes: what each asks, and of which paper.
+    """List the probes, with their questions and papers.
 
     Examples:
       assay probes
       assay probes --json
     """
-    pass
-
     if as_json:
         typer.echo(json.dumps(probe_rows(), indent=2, ensure_ascii=False))
     else:

@@ -1,7 +1,4 @@
-"""`assay report`: draw again from evidence.
-
-`assay compare`: several runs side by side.
-"""
+"""`assay report` and `assay compare`: pages drawn from the files of finished runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +12,11 @@ from assay.cli.app import app, console, say
 def report(
     directory: Annotated[Path, typer.Argument(help="A run directory.")],
     figures: Annotated[
-        bool, typer.Option("--figures", help="Also as SVG and PDF, as wide as a paper's column.")
+        bool,
+        typer.Option("--figures", help="Also write the figures as SVG and PDF, in column width."),
     ] = False,
 ) -> None:
-    """Draw the report again from a run's evidence.
+    """Redraw the report from the files of a run directory.
 
     Examples:
       assay report runs/demo
@@ -36,11 +34,11 @@ def report(
 @app.command()
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="DIR DIR...", help="Run directories, two or more.")
+        list[Path], typer.Argument(metavar="DIR DIR...", help="Two or more run directories.")
     ],
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("comparison.html"),
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("comparison.html"),
 ) -> None:
-    """Lay several finished runs side by side: verdicts, effects, summaries, what differs.
+    """Show several finished runs side by side: verdicts, effects, summaries and differences.
 
     Examples:
       assay compare runs/bilstm runs/average

@@ -1,0 +1,117 @@
+"""Tests of `assay run` and `assay report`: output streams, exit codes, resuming, interrupts."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from assay import cli
+from assay.verdict import CLAIMS
+
+
+def test_results_and_messages_go_to_different_streams(finished):
+    out, process = finished
+    verdict = json.loads((out / "verdict.json").read_text())
+    measured = [claim for claim in verdict if claim["finding"] != "not measured"]
+    lines = process.stdout.splitlines()
+    assert len(lines) == 2 * len(measured) + 2
+    for line, reason, claim in zip(lines[::2], lines[1::2], measured, strict=False):
+        assert line.startswith(claim["finding"])
+        assert line.endswith(claim["says"])
+        assert reason == f"  {claim['why']}"
+    unmeasured = len(CLAIMS) - len(measured)
+    assert lines[-2].startswith(f"not measured: {unmeasured} of {len(CLAIMS)} claims")
+    assert lines[-1] == f"Report: {out / 'report.html'}"
+    assert "classes reference, variant" in process.stderr
+    assert "test accuracy" in process.stderr
+    assert "\x1b" not in process.stdout + process.stderr
+
+
+def test_a_finished_run_is_not_overwritten_and_can_be_resumed(assay, small_run, finished):
+    out, process = finished
+    same = assay("run", *small_run, "--out", out)
+    assert same.code == 2
+    assert "--resume" in same.err
+    other = assay("run", *small_run, "--seed", "5", "--out", out, "--resume")
+    assert other.code == 2
+    assert "seed 0 there, 5 here" in other.err
+    assert assay("run", *small_run, "--out", out, "--resume").out == process.stdout
+
+
+def test_the_report_is_redrawn(assay, finished):
+    out, _ = finished
+    (out / "report.html").unlink()
+    output = assay("report", out)
+    assert (output.code, output.err) == (0, "")
+    assert output.out == f"Report: {out / 'report.html'}\n"
+    assert (out / "report.html").stat().st_size > 0
+
+
+def test_quiet_prints_nothing(assay, small_run, finished):
+    output = assay("run", *small_run, "--out", finished[0], "--resume", "--quiet")
+    assert (output.code, output.out, output.err) == (0, "", "")
+
+
+def test_guesses_about_a_table_and_dropped_rows_are_printed(assay, reviews_csv, tmp_path):
+    output = assay(
+        *("run", "table", "--data", reviews_csv, "--encoder", "average", "--threads", "1"),
+        *("--probes", "permutation, permutation", "--out", tmp_path / "run"),
+    )
+    assert output.code == 0, output.err
+    assert "'opinion' was taken for the text column" in output.err
+    assert "'stars' was taken for the label column" in output.err
+    assert "left out 1: empty text" in output.err
+    assert "left out 1: one token only" in output.err
+    assert "classes down, up" in output.err
+    assert "The prediction depends" in output.out
+    assert "Attention orders" not in output.out  # its probe was not selected
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert settings["probes"] == ["permutation"]
+
+
+def test_an_interrupt_explains_how_to_continue(assay, small_run, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assay.runs.run.execute_run", interrupted)
+    output = assay("run", *small_run, "--out", tmp_path / "run")
+    assert output.code == 130
+    assert output.err.count("\n") == 1
+    assert "--resume" in output.err
+
+
+def test_a_real_interrupt_during_training_exits_with_130(tmp_path):
+    out = tmp_path / "run"
+    command = [
+        *(sys.executable, "-m", "assay", "run", "motif", "--encoder", "bilstm"),
+        *("--preset", "paper", "--threads", "1", "--out", str(out)),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        _wait_for(out / "run.json")
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert err.endswith(f"with --resume to continue the run in {out}.\n")
+
+
+def _wait_for(path: Path, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} was not written in {seconds} seconds"
+        time.sleep(0.05)
+
+
+def test_a_bug_keeps_its_traceback(small_run, monkeypatch, tmp_path):
+    def broken(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("assay.runs.run.execute_run", broken)
+    monkeypatch.setattr(sys, "argv", ["assay", "run", *small_run, "--out", str(tmp_path / "run")])
+    with pytest.raises(ZeroDivisionError):  # Python prints it and exits with code 1
+        cli.main()
