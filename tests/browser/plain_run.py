@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from tests.report.synthetic_run import manifest, write_declarations
+
 VOCABULARY = [f"word{number}" for number in range(500)]
 CLASSES = {1: ("negative", "positive"), 3: ("earth", "fire", "water")}
 
@@ -20,17 +22,19 @@ def write_plain_run(
         _row(rng, number, longest if longest and not number else items, logits)
         for number in range(documents)
     ]
-    pl.DataFrame(rows).write_parquet(folder / "instances.parquet")
+    table = pl.DataFrame(rows)
+    table.write_parquet(folder / "instances.parquet")
     evidence = [line for row in rows for line in _evidence(rng, row)]
     pl.DataFrame(evidence).write_parquet(folder / "evidence.parquet")
     contents = {
-        "run.json": {"status": "complete", "seeds": {"bootstrap": 1}},
         "model.json": {"classes": CLASSES[logits]},
         "summary.json": [],
         "verdict.json": [],
     }
     for name, content in contents.items():
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    manifest(table, CLASSES[logits]).write(folder)
+    write_declarations(folder)
     return folder
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
-from visits import DESK, PHONE, Visit
+
+from tests.browser.visits import DESK, PHONE, Visit
 
 # Every look once; axe takes its time over a page.
 LOOKS = [

@@ -1,14 +1,16 @@
 """Do runs side by side open in a real browser, quietly, for everyone and at every width?"""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
-from visits import DESK, PHONE, Visit
+
+from assay.report.comparison import read_sides
+from assay.report.comparison_page import write_comparison
+from tests.browser.visits import DESK, PHONE, Visit
+from tests.report.synthetic_run import write_run
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 LOOKS = [(DESK, "light"), (PHONE, "dark")]
@@ -17,14 +19,9 @@ LOOKS = [(DESK, "light"), (PHONE, "dark")]
 @pytest.fixture(scope="session")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three runs, one of which has a name, an encoder and a verdict that try to be more."""
-    from assay.report.comparison import read_sides
-    from assay.report.comparison_page import write_comparison
-
-    sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
-    synthetic_run = importlib.import_module("synthetic_run")
     root = tmp_path_factory.mktemp("compared")
     names = ("plain", HOSTILE, "a-name-that-is-much-longer-than-a-column-is-wide-and-never-breaks")
-    runs = [synthetic_run.write_run(root / name, documents=12) for name in names]
+    runs = [write_run(root / name, documents=12) for name in names]
     record = json.loads((runs[1] / "run.json").read_text())
     record["settings"]["encoder"] = "<script>window.hacked = 1</script>"
     record["corpus"]["classes"] = ["</style><b>x</b>", "y"]

@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from visits import Visit
+
+from tests.browser.visits import Visit
 
 CLOSE = 1e-6
 # A promise: on a busy machine the page may be loaded before it is painted.

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from plain_run import write_plain_run
 from playwright.sync_api import Browser, Page
-from visits import Visit
 
 from assay.report.page import write_report
+from tests.browser.plain_run import write_plain_run
+from tests.browser.visits import Visit
 
 MARKED = (1, 4)
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from plain_run import shares
 from playwright.sync_api import Browser, Page
-from visits import DESK, PHONE, Visit
 
 from assay.statistics.divergence import jsd, tvd
+from tests.browser.plain_run import shares
+from tests.browser.visits import DESK, PHONE, Visit
 
 CLOSE = 1e-6
 

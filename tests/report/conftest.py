@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from synthetic_run import write_run
+
+from tests.report.synthetic_run import write_run
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,29 @@
-"""What does a run directory look like? One made of random numbers, as DESIGN.md describes it."""
+"""Run directories made of random numbers, with the files that a run writes.
+
+The manifest and the declarations of the probes are written by the code of the runs themselves, so
+that no test can rely on an entry that no run has.
+"""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 from scipy.stats import kendalltau
+
+from assay.config import Settings
+from assay.data.files import write_json
+from assay.evidence import empty
+from assay.probes import PROBES
+from assay.runs.audit import AuditResult
+from assay.runs.directory import PROBES_FILE
+from assay.runs.further_trainings import TrainedEvidence
+from assay.runs.manifest import Manifest
+from assay.runs.run import declaration, manifest_of
+from assay.training.recipes import Recipe
+from assay.training.specs import training_budget
 
 SCRIPT = "<script>window.hacked = 1</script>"
 BREAKOUT = '"><img src=x onerror=window.hacked=1>'
@@ -22,27 +40,62 @@ PAIRS = (
 )
 LONG = 1000  # items of the document that needs a window
 EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+SEED = 1  # of the run, hence of everything that its report draws by lot
 
 
-def write_run(folder: Path, *, documents: int = 60, query: bool = False) -> Path:
+def write_run(folder: Path, *, documents: int = 60, query: bool = False, seed: int = SEED) -> Path:
     """A whole run directory: three classes, hostile words, short, long and constant documents.
 
-    With a query the model is one of pairs: no logits per item, and its rivals were searched for.
+    With a query the task is one of pairs: no logits per item, and the alternative weights are the
+    result of a search. `seed` is the run's setting; the documents do not depend on it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(5)
     instances = [_instance(rng, number, query) for number in range(documents)]
     rows = [row for instance in instances for row in _evidence(rng, instance)]
-    pl.DataFrame(instances).write_parquet(folder / "instances.parquet")
+    table = pl.DataFrame(instances)
+    table.write_parquet(folder / "instances.parquet")
     pl.DataFrame(rows, schema=EVIDENCE).write_parquet(folder / "evidence.parquet")
     for name, content in {
-        "run.json": RUN,
         "model.json": {"kind": "classifier", "classes": CLASSES},
         "summary.json": _summary(instances, rows),
         "verdict.json": VERDICT,
     }.items():
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    write_declarations(folder)
+    manifest(table, CLASSES, seed).write(folder)
     return folder
+
+
+def write_declarations(folder: Path) -> None:
+    """`probes.json`, as a run with every probe writes it."""
+    write_json(folder / PROBES_FILE, [declaration(name) for name in PROBES])
+
+
+def manifest(instances: pl.DataFrame, classes: Sequence[str], seed: int = SEED) -> Manifest:
+    """The manifest that a run with this seed and every probe writes, without further trainings."""
+    settings = Settings(seed=seed, threads=1).resolved(tuple(PROBES))
+    corpus = SimpleNamespace(
+        name="reviews",
+        task="classification",
+        classes=tuple(classes),
+        train=range(4200),
+        dev=range(600),
+        test=range(len(instances)),
+        vocabulary=range(900),
+        licence="CC0",
+        source="random numbers",
+        dropped={"empty text": 3, f"label {SCRIPT}": 1},
+        said=("the text column was guessed to be `review`",),
+        fingerprint="9f" * 32,
+        binary=len(classes) == 2,
+    )
+    task = SimpleNamespace(
+        corpus=corpus, recipe=Recipe(), vectors=None, init_seed=seed, order_seed=seed
+    )
+    audited = AuditResult(instances, empty(), {})
+    trained = TrainedEvidence(empty(), {}, training_budget("quick", seed, None, False), None)
+    return manifest_of(settings, task, TRAINING, audited, trained)
 
 
 def _instance(rng: np.random.Generator, number: int, query: bool) -> dict[str, object]:
@@ -156,31 +209,14 @@ EVIDENCE = {
     "instance": pl.String, "probe": pl.String, "quantity": pl.String, "group": pl.String,
     "method": pl.String, "seed": pl.Int64, "value": pl.Float64,
 }  # fmt: skip
-RUN = {
-    "status": "complete",
-    "settings": {"encoder": "bilstm", "attention": "additive", "preset": "quick", "limit": None},
-    "seeds": {"base": 0, "bootstrap": 1},
-    "versions": {"assay": "0.1.0", "torch": "2.13.0", "python": "3.11.9"},
-    "corpus": {
-        "name": "reviews",
-        "title": "film reviews",
-        "classes": list(CLASSES),
-        "sizes": {"train": 4200, "dev": 600, "test": 60},
-        "dropped": {"empty text": 3, f"label {SCRIPT}": 1},
-        "said": ["the text column was guessed to be `review`"],
-        "licence": "CC0",
-        "fingerprint": "9f" * 32,
-    },
-    "training": {
-        "epochs": [
-            {"epoch": 1, "loss": 0.6931, "dev_metric": 0.61},
-            {"epoch": 2, "loss": 0.4407, "dev_metric": 0.77},
-            {"epoch": 3, "loss": 0.3812, "dev_metric": 0.75},
-        ],
-        "best_epoch": 2,
-        "metric": "roc_auc",
-    },
-    "test": {"accuracy": 0.7712, "macro_f1": 0.7654},
+TRAINING = {  # as a training records itself
+    "metric": "roc_auc",
+    "epochs": [
+        {"epoch": 1, "loss": 0.6931, "dev_metric": 0.61},
+        {"epoch": 2, "loss": 0.4407, "dev_metric": 0.77},
+        {"epoch": 3, "loss": 0.3812, "dev_metric": 0.75},
+    ],
+    "best": 2,
 }
 VERDICT = [
     {"claim": "agrees", "says": "Attention orders the items as others do.",

@@ -9,9 +9,9 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from synthetic_run import write_run
 
 from assay import cli
+from assay.config import VERSION
 from assay.errors import UserError
 from assay.report.charts.intervals import Effect, effect_forest
 from assay.report.charts.style import LIGHT, svg
@@ -29,6 +29,8 @@ from assay.report.comparison_page import comparison_lines, render_comparison
 from assay.report.comparison_page import write_comparison as write
 from assay.report.sections.verdict import DECLARED
 from assay.report.text import number
+from assay.runs.manifest import Fields, Manifest
+from tests.report.synthetic_run import write_run
 
 Change = Callable[[dict], object]
 HOSTILE = '"><img src=x onerror=window.hacked=1>'
@@ -43,8 +45,8 @@ def change(folder: Path, name: str, how: Change) -> None:
 
 
 def second(run: dict) -> None:
-    """Another encoder, another seed, and a test result that says over how many documents."""
-    run["settings"] |= {"encoder": "average", "seed": 1, "options": {"length": "40"}}
+    """Another encoder, an option, and another test result."""
+    run["settings"] |= {"encoder": "average", "options": {"length": "40"}}
     run["test"] |= {"accuracy": 0.75, "n": 60}
 
 
@@ -52,7 +54,7 @@ def second(run: dict) -> None:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Two runs of the same name, the second with another model and another verdict."""
     root = tmp_path_factory.mktemp("compared")
-    both = (write_run(root / "one" / "run", documents=8), write_run(root / "two" / "run"))
+    both = (write_run(root / "one" / "run"), write_run(root / "two" / "run", seed=2))
     change(both[1], "run.json", second)
     change(both[1], "verdict.json", lambda verdict: verdict[0].update(finding="supported"))
     return both
@@ -78,21 +80,22 @@ def test_only_what_differs_is_listed(sides: tuple[Side, ...]) -> None:
     rows = {row.name: row.values for row in differing(sides)}
     assert rows == {
         "encoder": ("bilstm", "average"),
-        "seed": ("–", "1"),
+        "seed": ("1", "2"),
         "options length": ("–", "40"),
+        **{f"seed of {kind}": ("1", "2") for kind in ("bootstrap", "initialization", "order")},
     }
     assert differing([sides[0], sides[0]]) == []
 
 
 def test_lists_fingerprints_and_trainings_stay_short(sides: tuple[Side, ...]) -> None:
-    run = sides[0].run.values
+    run = sides[0].manifest.fields.values
     other = {
         **run,
         "settings": {**run["settings"], "probes": ["a", "b"]},
         "corpus": {**run["corpus"], "fingerprint": "ab" * 32, "sizes": {"test": 7}, "said": []},
         "trainings": {"seeds": 2, "weights": [0.0, 0.1]},
     }
-    changed = replace(sides[0], run=replace(sides[0].run, values=other))
+    changed = replace(sides[0], manifest=Manifest(Fields("run.json", other)))
     rows = {row.name: row.values[1] for row in differing([sides[0], changed])}
     assert rows["probes"] == "a, b"
     assert rows["corpus: fingerprint"] == "ab" * 6
@@ -102,15 +105,15 @@ def test_lists_fingerprints_and_trainings_stay_short(sides: tuple[Side, ...]) ->
 
 def test_other_versions_and_other_documents_are_said_aloud(sides: tuple[Side, ...]) -> None:
     assert list(warnings(sides)) == []
-    run = sides[1].run.values
+    run = sides[1].manifest.fields.values
     other = {
         **run,
         "versions": {"assay": "9.9"},
         "corpus": {**run["corpus"], "fingerprint": "00"},
     }
-    changed = replace(sides[1], run=replace(sides[1].run, values=other))
+    changed = replace(sides[1], manifest=Manifest(Fields("run.json", other)))
     version, documents = warnings([sides[0], changed])
-    assert "(0.1.0, 9.9)" in version
+    assert f"({VERSION}, 9.9)" in version
     assert "different documents" in documents
     assert version in text_of(render_comparison([sides[0], changed]))
 
@@ -156,10 +159,12 @@ def test_another_statistic_is_no_neighbour(sides: tuple[Side, ...]) -> None:
 
 
 def test_the_model_is_described_with_its_accuracy(sides: tuple[Side, ...]) -> None:
-    assert sides[0].accuracy is None  # it does not say over how many documents
+    fields = {**sides[0].manifest.fields.values, "test": {"accuracy": 0.75}}
+    without_n = replace(sides[0], manifest=Manifest(Fields("run.json", fields)))
+    assert without_n.accuracy is None  # the number of documents is unknown
     assert sides[1].accuracy is not None
     assert (sides[1].accuracy.value, sides[1].accuracy.n) == (0.75, 60)
-    assert sides[1].described == "average, additive, reviews, seed 1"
+    assert sides[1].described == "average, additive, reviews, seed 2"
     assert "predicts 75.0 % [62.8 %, 84.2 %] of 60 test documents" in text_of(
         render_comparison(sides)
     )
@@ -242,7 +247,7 @@ def test_the_terminal_shows_claim_by_run(
     code, out, err = assay(*folders, "--out", tmp_path / "both.html")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "A  one/run: bilstm, additive, reviews"
+    assert lines[0] == "A  one/run: bilstm, additive, reviews, seed 1"
     place = next(number for number, line in enumerate(lines) if line.startswith("agrees"))
     assert lines[place].split() == ["agrees", "contradicted", "supported"]
     assert lines[place + 1].split("  ")[-1].strip() == "0.210 [0.180, 0.240]"

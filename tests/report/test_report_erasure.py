@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from synthetic_run import CLASSES, write_run
 
 from assay.evidence import sign, stacked
 from assay.report.charts.erasure import MOST_POINTS
@@ -17,6 +16,7 @@ from assay.report.page import render
 from assay.report.sections.erasure import ORDERS, erasure_section
 from assay.runs.directory import RunRecord, read_run
 from assay.summary import summarize
+from tests.report.synthetic_run import CLASSES, write_run
 
 DOCUMENTS = 60
 

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from synthetic_run import BREAKOUT, HOSTILE, SCRIPT
 
+from assay.config import VERSION
 from assay.probes import PROBES
 from assay.report.card import card, command
 from assay.report.exports import summary_tex
 from assay.report.page import write_report
 from assay.report.sections.tables import MOST_ROWS, PRINCIPAL, principal
 from assay.report.text import fenced, latex, markdown, number
-from assay.runs.directory import Fields, RunRecord, SummaryRow, read_run
+from assay.runs.directory import RunRecord, SummaryRow, read_run
+from assay.runs.manifest import Fields, Manifest
+from tests.report.synthetic_run import BREAKOUT, HOSTILE, SCRIPT
 
 SPECIALS = r"\ { } $ & # % _ ~ ^ < > |"
 LETTERS = {chr(code) for code in (*range(128), *range(0xC0, 0x100))}
@@ -194,7 +196,7 @@ def test_the_card_says_what_was_found_and_what_was_not(record: RunRecord) -> Non
     assert missing.count("\n- ") == 2
     for heading in ("### Transparency", "### Faithfulness", "### Plausibility"):
         assert heading in text
-    assert "assay 0.1.0" in text
+    assert f"assay {VERSION}" in text
     assert "<script" not in text
     assert "<b>" not in text
     html = MarkdownIt("commonmark").enable("table").render(text)
@@ -203,8 +205,8 @@ def test_the_card_says_what_was_found_and_what_was_not(record: RunRecord) -> Non
 
 
 def test_an_unfinished_run_says_so_in_its_card(record: RunRecord) -> None:
-    run = Fields("run.json", {**record.run.values, "status": "running"})
-    assert "**This run did not end**" in card(replace(record, run=run))
+    fields = Fields("run.json", {**record.manifest.fields.values, "status": "running"})
+    assert "**This run did not end**" in card(replace(record, manifest=Manifest(fields)))
     assert "did not end" not in card(record)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from synthetic_run import CLASSES, EPS, write_run
 from typer.testing import CliRunner
 
 from assay.cli.app import app
@@ -22,6 +21,7 @@ from assay.report.sections.adversary import frontier
 from assay.report.text import DIFFERENCES, TAU_PAIRS, in_figure
 from assay.runs.directory import RunRecord, read_run
 from assay.statistics.intervals import mean_interval
+from tests.report.synthetic_run import CLASSES, EPS, write_run
 
 MOST_POINTS = 2000
 
@@ -88,10 +88,28 @@ def test_differences_are_taken_document_by_document(
         "quantity", index="instance", values="value"
     )
     gaps = (wide["tau_gradient_leave_one_out"] - wide[quantity]).drop_nulls().to_numpy()
-    mean = mean_interval(gaps, seed=1)  # the run's seed for the bootstrap
+    mean = mean_interval(gaps, seed=record.manifest.seed)
     (band,) = [row for row in rows(drawn[name], "high") if "mean" in row["say"]]
     assert (band["low"], band["high"]) == (round(mean.low, 4), round(mean.high, 4))
     assert f"mean {mean.value:.3f}".replace("-", "−") in drawn[name].words
+
+
+def test_the_seed_of_a_run_decides_which_documents_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report once read a key that no run wrote: its seed was 0 whatever the run's was."""
+    monkeypatch.setattr("assay.report.charts.documents.MOST_POINTS", 10)
+
+    def places(folder: str, seed: int) -> list[int]:
+        record = read_run(write_run(tmp_path / folder, seed=seed))
+        assert record.manifest.bootstrap_seed == seed
+        found = {figure.name: figure for figure in figures(record)}
+        return [row["place"] for row in rows(found["permutation_points"], "place")]
+
+    first = places("first", 1)
+    assert len(first) == 10
+    assert places("again", 1) == first
+    assert places("other", 2) != first
 
 
 def test_a_single_document_has_a_mean_and_no_interval(tmp_path: Path) -> None:

@@ -10,10 +10,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from synthetic_run import BIDI, BREAKOUT, CLASSES, LONG_WORD, SCRIPT, VERDICT, write_run
 
 from assay.report.page import render, write_report
 from assay.runs.directory import read_run
+from tests.report.synthetic_run import (
+    BIDI,
+    BREAKOUT,
+    CLASSES,
+    LONG_WORD,
+    SCRIPT,
+    VERDICT,
+    write_run,
+)
 
 MOST_BYTES = 3_000_000
 

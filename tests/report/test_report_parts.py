@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_run import CLASSES
 
 from assay.report import documents
 from assay.report import text as words
@@ -12,6 +11,7 @@ from assay.report.charts import distributions
 from assay.report.sections.tables import tables
 from assay.report.text import count, number
 from assay.runs.directory import SummaryRow, read_run
+from tests.report.synthetic_run import CLASSES
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from synthetic_run import CLASSES, write_run
 
 from assay.evidence import sign, stacked
 from assay.report.figures import figures
@@ -15,6 +14,7 @@ from assay.report.page import render
 from assay.report.sections.rationale import rationale_section
 from assay.runs.directory import RunRecord, read_run
 from assay.summary import summarize
+from tests.report.synthetic_run import CLASSES, write_run
 
 DOCUMENTS = 40
 MEANS = {"attention": 0.8, "gradient": 0.6, "random": 0.5, "leave_one_out": 0.7, "lime": np.nan}

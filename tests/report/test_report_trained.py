@@ -5,7 +5,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from synthetic_run import EVIDENCE, write_run
 
 from assay.report.charts.intervals import tenths
 from assay.report.charts.style import Figure, live
@@ -15,6 +14,7 @@ from assay.report.sections.trained import trained_sections, values_by_model, wit
 from assay.report.text import quantity
 from assay.runs.directory import RunRecord, read_run
 from assay.statistics.intervals import seeds_interval
+from tests.report.synthetic_run import EVIDENCE, write_run
 
 LAMBDAS, SEEDS = (0.0, 0.001, 0.01), (0, 1)
 

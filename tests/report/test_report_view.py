@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from synthetic_run import SCRIPT, write_run
 
 from assay.report import document_view as chosen
 from assay.report import document_view as packed
@@ -18,6 +17,7 @@ from assay.report.sections import verdict as notions
 from assay.report.sections.published import published
 from assay.report.text import CLAUSES, NOTIONS
 from assay.runs.directory import ClaimFinding, RunRecord, read_run
+from tests.report.synthetic_run import SCRIPT, write_run
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_the_json_cannot_end_its_element(record: RunRecord) -> None:
 
 @pytest.mark.parametrize("names", [bundle.VIEW, bundle.FIGURES])
 def test_each_script_finds_what_it_uses_above_it(names: tuple[str, ...]) -> None:
-    folder = Path(bundle.__file__).parent / "script"
+    folder = Path(bundle.__file__).parent / "assets" / "script"
     above: set[str] = set()
     for name in names:
         text = (folder / f"{name}.js").read_text(encoding="utf-8")
