@@ -5,7 +5,7 @@ import torch
 
 from assay.models import classifier as network_module
 from assay.models.attention import ATTENTIONS
-from assay.models.classifier import ENCODERS, KNOWN
+from assay.models.classifier import CONTROL_ENCODERS, ENCODERS
 from assay.models.view import View
 from assay.scores.leave_one_out import leave_one_out, plain
 from tests.small_models import batch, network
@@ -15,7 +15,7 @@ LENGTHS = [1, 2, 5, 9, 4, 9, 13]
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("encoder", [*ENCODERS, *KNOWN])
+@pytest.mark.parametrize("encoder", [*ENCODERS, *CONTROL_ENCODERS])
 @pytest.mark.parametrize("task", ["classification", "pair"])
 def test_restart_equals_reading_again(task: str, encoder: str, attention: str, classes: int):
     model = network(task, encoder, attention, classes)

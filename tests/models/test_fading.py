@@ -12,7 +12,7 @@ LENGTHS = [1, 2, 30, 90, 41]
 
 def both(model, documents):
     exact = model.logits_without_each(documents)
-    faded = model.logits_without_each(documents, exactly=False)
+    faded = model.logits_without_each(documents, exact=False)
     return exact[documents.mask], faded[documents.mask]
 
 
@@ -44,7 +44,7 @@ def test_it_does_stop_early(monkeypatch):
             yield step
 
     monkeypatch.setattr(fading.FadingRestart, "steps", counted)
-    network().logits_without_each(batch([400]), exactly=False)
+    network().logits_without_each(batch([400]), exact=False)
     assert sum(read) < 0.5 * 400 * 400
 
 

@@ -9,15 +9,15 @@ from torch.nn import functional as F
 from assay.data.batches import Batch
 from assay.models import hierarchical
 from assay.models.attention import ATTENTIONS
-from assay.models.classifier import LAYERED
-from assay.models.hierarchical import Dropout, dropping
-from assay.models.protocol import Affine, Deletes, Embeds, Model
+from assay.models.classifier import SERRANO_SMITH
+from assay.models.hierarchical import Dropout, active_dropout
+from assay.models.protocol import Model, SupportsAffineTerms, SupportsEmbedding, SupportsLeaveOneOut
 from assay.models.view import View
 from assay.scores.leave_one_out import plain
 from tests.models.nested_batches import batch_for, layered
 
 COUNTS = [1, 2, 5, 9, 4]
-every = pytest.mark.parametrize("encoder", LAYERED)
+every = pytest.mark.parametrize("encoder", SERRANO_SMITH)
 
 
 def logits_of(model: Model, documents: Batch) -> torch.Tensor:
@@ -34,7 +34,7 @@ def cropped(documents: Batch, row: int) -> Batch:
 @every
 def test_it_offers_every_cheap_route(encoder: str):
     model = layered(encoder)
-    assert all(isinstance(model, kind) for kind in (Model, Embeds, Affine, Deletes))
+    assert all(isinstance(model, kind) for kind in (Model, SupportsEmbedding, SupportsAffineTerms, SupportsLeaveOneOut))
 
 
 @every
@@ -49,7 +49,7 @@ def test_restart_equals_reading_again(encoder: str, attention: str):
 def test_fading_is_near_the_exact(encoder: str):
     model, documents = layered(encoder), batch_for(encoder, [30, 25])
     exact = model.logits_without_each(documents)[documents.mask]
-    faded = model.logits_without_each(documents, exactly=False)[documents.mask]
+    faded = model.logits_without_each(documents, exact=False)[documents.mask]
     torch.testing.assert_close(faded, exact, rtol=0, atol=1e-2)
 
 
@@ -75,7 +75,7 @@ def test_affine_terms_give_the_logits(encoder: str):
 def test_a_sentence_vector_is_its_words_under_the_word_attention():
     """Every sentence read by itself, with torch's own functions and no padding."""
     model, documents = layered("han-rnn"), batch_for("han-rnn", COUNTS)
-    embedded, weights = model.embed(documents), model.words_attended(documents)
+    embedded, weights = model.embed(documents), model.word_weights(documents)
     table = documents.sentences
     assert table is not None
     for row, count in enumerate(COUNTS):
@@ -140,9 +140,9 @@ def test_nothing_is_dropped_outside_a_training(encoder: str):
     clean = logits_of(model, documents)
     torch.testing.assert_close(logits_of(model.train(), documents), clean, rtol=0, atol=0)
     places = {part.place for part in model.modules() if isinstance(part, Dropout)}
-    with dropping(model, dict.fromkeys(places, 0.5), torch.Generator().manual_seed(1)):
+    with active_dropout(model, dict.fromkeys(places, 0.5), torch.Generator().manual_seed(1)):
         first = logits_of(model, documents)
-    with dropping(model, dict.fromkeys(places, 0.5), torch.Generator().manual_seed(1)):
+    with active_dropout(model, dict.fromkeys(places, 0.5), torch.Generator().manual_seed(1)):
         again = logits_of(model, documents)
         torch.testing.assert_close(logits_of(model.eval(), documents), clean, rtol=0, atol=0)
     assert torch.equal(first, again)
@@ -151,7 +151,7 @@ def test_nothing_is_dropped_outside_a_training(encoder: str):
 
 def test_what_is_kept_makes_up_for_what_is_dropped():
     place = torch.nn.Sequential(Dropout("here"), torch.nn.Linear(1, 1))
-    with dropping(place, {"here": 0.25}, torch.Generator()):
+    with active_dropout(place, {"here": 0.25}, torch.Generator()):
         values = place[0](torch.ones(40_000))
     assert values.unique().tolist() == [0, pytest.approx(4 / 3)]
     assert values.mean() == pytest.approx(1, abs=0.01)
@@ -161,7 +161,7 @@ def test_words_start_at_length_one_and_padding_at_zero():
     model = layered("han-rnn")
     vectors = torch.randn(50, 12, dtype=torch.float64)
     vectors[7] = 0
-    model.start_from(vectors)
+    model.load_vectors(vectors)
     lengths = model.embedding.weight.norm(dim=1)
     assert lengths[0] == lengths[7] == 0
     torch.testing.assert_close(lengths[8:], torch.ones(42, dtype=torch.float64))

@@ -9,7 +9,7 @@ from assay.models.build import build_model
 from assay.models.classifier import ENCODERS
 from assay.models.encoders import Frame
 from assay.models.heads import AffineHead, decode
-from assay.models.protocol import Affine, Deletes, Embeds, Model
+from assay.models.protocol import Model, SupportsAffineTerms, SupportsEmbedding, SupportsLeaveOneOut
 from tests.small_models import batch, network
 
 EVERY = [(t, e, a) for t in ("classification", "pair") for e in ENCODERS for a in ATTENTIONS]
@@ -74,10 +74,10 @@ def test_what_each_kind_of_model_offers():
     classifier, pair = network(), network("pair")
     for model in (classifier, pair):
         assert isinstance(model, Model)
-        assert isinstance(model, Embeds)
-        assert isinstance(model, Deletes)
-    assert isinstance(classifier, Affine)
-    assert not isinstance(pair, Affine)
+        assert isinstance(model, SupportsEmbedding)
+        assert isinstance(model, SupportsLeaveOneOut)
+    assert isinstance(classifier, SupportsAffineTerms)
+    assert not isinstance(pair, SupportsAffineTerms)
 
 
 def test_initial_weights_depend_on_the_seed_alone():

@@ -39,7 +39,7 @@ def coarse(monkeypatch):
 
 def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):
     documents = batch(lengths)
-    return AuditView(model or network(), documents, exact_below=below, checked=frozenset(checked))
+    return AuditView(model or network(), documents, exact_below=below, fading_check=frozenset(checked))
 
 
 def whole(lengths):
@@ -49,7 +49,7 @@ def whole(lengths):
 @pytest.mark.usefixtures("coarse")
 def test_short_documents_are_exact_and_long_ones_faded():
     view = view_of()
-    found, exact, faded = leave_one_out(view), changes(view), changes(view, exactly=False)
+    found, exact, faded = leave_one_out(view), changes(view), changes(view, exact=False)
     for row, expected in enumerate((exact, faded, exact, faded)):
         torch.testing.assert_close(found[row], expected[row], rtol=0, atol=1e-12)
     assert (exact - faded).abs().amax(1)[[1, 3]].min() > 1e-9
@@ -84,7 +84,7 @@ def test_nothing_fades_where_no_state_looks_far():
 def test_checked_documents_keep_exact_values_and_tell_what_the_others_are_off():
     view = view_of(checked=["document 1", "document 2"])
     scores = {"attention": view.weights.numpy(), "leave_one_out": leave_one_out(view).numpy()}
-    exact, faded = changes(view).numpy(), changes(view, exactly=False).numpy()
+    exact, faded = changes(view).numpy(), changes(view, exact=False).numpy()
     np.testing.assert_allclose(scores["leave_one_out"][1], exact[1], rtol=0, atol=1e-12)
     frame = pl.concat(measure(view, scores).rows)
     # `document 2` is short, so there is nothing to check.

@@ -45,7 +45,7 @@ def probes(monkeypatch) -> tuple[str, ...]:
 
 def audit(documents, probes, whole=None):
     return audit_documents(model(), documents, TOY.vocabulary, probes=probes, seed=3,
-                           model_seed=0, whole=whole, sample=SAMPLE)  # fmt: skip
+                           model_seed=0, run=whole, sample=SAMPLE)  # fmt: skip
 
 
 def test_cutting_changes_nothing(probes):

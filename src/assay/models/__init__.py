@@ -1,1 +1,1 @@
-"""Models with the three verbs `encode`, `attend` and `decode`."""
+"""The models that assay builds, and the interface that any audited model offers."""

@@ -1,7 +1,7 @@
-"""How much weight does each item get?
+"""Attention mechanisms: additive, dot-product and uniform.
 
-Both mechanisms first project a state linearly and then score the projection. The split is
-what lets leave-one-out work on projections instead of states.
+Each mechanism first projects a state linearly and then scores the projection. The split allows
+leave-one-out to work on projections instead of states.
 """
 
 import math
@@ -13,41 +13,41 @@ from torch.nn import functional as F
 
 
 class Attention(Protocol):
-    """Scores for states; `query` is None unless the task has a second text."""
+    """A mechanism that scores states; `query` is None unless the task has a second text."""
 
     def projection(self) -> Tensor:
-        """(k, m): the linear part, applied to a state."""
+        """The linear part (k, m), which is applied to a state."""
         ...
 
     def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
-        """(..., k) and a query that broadcasts against it give (...)."""
+        """Scores (...) of projections (..., k); the query broadcasts against them."""
         ...
 
 
 class Additive(nn.Module):
-    """v . tanh(W h + b), with W_q q + b_q added inside where there is a query."""
+    """Additive attention v . tanh(W h + b); a query adds W_q q + b_q inside the tanh."""
 
     def __init__(self, size: int, paired: bool, width: int | None = None) -> None:
         super().__init__()
-        inside = size // 2 if width is None else width
-        self.items = nn.Linear(size, inside)
-        self.query = nn.Linear(size, inside) if paired else None
-        self.direction = nn.Linear(inside, 1, bias=False)
+        hidden = size // 2 if width is None else width
+        self.items = nn.Linear(size, hidden)
+        self.query = nn.Linear(size, hidden) if paired else None
+        self.direction = nn.Linear(hidden, 1, bias=False)
 
     def projection(self) -> Tensor:
         return self.items.weight
 
     def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
-        inside = projected + self.items.bias
+        hidden = projected + self.items.bias
         if self.query is not None and query is not None:
-            inside = inside + self.query(query)
+            hidden = hidden + self.query(query)
         # tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
-        bent = inside.mul_(2).sigmoid_()  # `inside` is ours: in place
-        return F.linear(bent, 2 * self.direction.weight)[..., 0] - self.direction.weight.sum()
+        activated = hidden.mul_(2).sigmoid_()  # in place: `hidden` is a local tensor
+        return F.linear(activated, 2 * self.direction.weight)[..., 0] - self.direction.weight.sum()
 
 
 class Dot(nn.Module):
-    """w . h / sqrt(m), with a learned w or, where there is one, the query."""
+    """Scaled dot-product attention w . h / sqrt(m); w is learned or, if there is one, the query."""
 
     def __init__(self, size: int, paired: bool) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Dot(nn.Module):
         self.register_buffer("identity", torch.eye(size) if paired else None, persistent=False)
 
     def projection(self) -> Tensor:
-        # With a query the vector differs between documents: keep the whole state.
+        # With a query the vector differs between documents, so the whole state is kept.
         return self.identity if self.weight is None else self.weight * self.scale  # type: ignore[return-value]
 
     def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
@@ -68,14 +68,14 @@ class Dot(nn.Module):
 
 
 class Uniform(nn.Module):
-    """The same weight for every item: nothing is learnt here."""
+    """Equal weights for all items; nothing is learned."""
 
     def __init__(self, size: int, paired: bool) -> None:
         super().__init__()
-        self.register_buffer("nothing", torch.zeros(1, size), persistent=False)
+        self.register_buffer("zeros", torch.zeros(1, size), persistent=False)
 
     def projection(self) -> Tensor:
-        return self.nothing  # type: ignore[return-value]
+        return self.zeros  # type: ignore[return-value]
 
     def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
         return projected[..., 0]
@@ -88,9 +88,11 @@ ATTENTIONS: dict[str, type[Additive] | type[Dot] | type[Uniform]] = {
 }
 
 
-def weigh(attention: Attention, items: Tensor, mask: Tensor, query: Tensor | None) -> Tensor:
-    """Softmax of the scores over real items."""
+def attention_weights(
+    attention: Attention, items: Tensor, mask: Tensor, query: Tensor | None
+) -> Tensor:
+    """Attention weights (B, T): the softmax of the scores over the real items."""
     aligned = None if query is None else query[:, None]
     scores = attention.score(F.linear(items, attention.projection()), aligned)
-    # The second fill is for a document without items, which has no softmax.
+    # The second fill is for a document without items, whose softmax is NaN.
     return scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(~mask, 0)

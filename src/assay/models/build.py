@@ -1,6 +1,7 @@
-"""Which models does the package build itself, and how?
+"""Build, save and load models.
 
-How is a trained model kept so that anyone can rebuild it without running foreign code?
+A saved model is a file of tensors and a JSON description, so it can be rebuilt without executing
+foreign code (never pickle).
 """
 
 import json
@@ -17,56 +18,23 @@ from assay.models.classifier import (
     ENCODERS,
     FLAT,
     HIERARCHICAL,
-    LAYERED,
+    SERRANO_SMITH,
     Classifier,
     ModelConfig,
     Network,
     PairModel,
-    Side,
-    attention_of,
+    TextEncoder,
+    build_attention,
 )
-from assay.models.hierarchical import Flan, Han, Layered
+from assay.models.hierarchical import Flan, Han, SerranoSmithModel
 
-MODELS = (*ENCODERS, *LAYERED)  # what `--encoder` may name
-
-
-def build_model(config: ModelConfig, seed: int, vectors: Tensor | None = None) -> Network:
-    """A fresh network; its initial weights depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = _fresh(config)
-    if vectors is not None:
-        _start(model, vectors)
-    return model
-
-
-def _fresh(config: ModelConfig) -> Network:
-    if config.encoder in HIERARCHICAL:
-        return Han(config)
-    if config.encoder in FLAT:
-        return Flan(config)
-    text, attention = Side(config), attention_of(config)
-    return (PairModel if config.task == "pair" else Classifier)(config, text, attention)
-
-
-def _start(model: Network, vectors: Tensor) -> None:
-    """Words begin with a meaning learned elsewhere."""
-    if isinstance(model, Layered):
-        model.start_from(vectors)
-        return
-    sides: list[Any] = [model.text, model.second] if isinstance(model, PairModel) else [model.text]
-    for side in sides:
-        side.embedding.weight.data.copy_(vectors)
-        side.embedding.weight.data[PAD] = 0
-        side.markers.data.zero_()
-
-
+MODELS = (*ENCODERS, *SERRANO_SMITH)  # the choices of `--encoder`
 WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A network with the vocabulary it reads by."""
+    """A network with its vocabulary."""
 
     network: Network
     vocabulary: Vocabulary
@@ -76,20 +44,55 @@ class TrainedModel:
         return self.network.classes
 
 
+def build_model(config: ModelConfig, seed: int, vectors: Tensor | None = None) -> Network:
+    """A new network; its initial weights depend only on the seed, and on `vectors` if given."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = _new_network(config)
+    if vectors is not None:
+        _load_vectors(model, vectors)
+    return model
+
+
 def save_model(folder: Path, trained: TrainedModel) -> None:
+    """Write the weights and the description of a model into a folder."""
     tensors = {
         name: value.contiguous().cpu() for name, value in trained.network.state_dict().items()
     }
-    (folder / WEIGHTS).write_bytes(save(tensors))  # not save_file: a full disk must be an OSError
-    described = {**asdict(trained.network.config), "vocabulary": trained.vocabulary.words}
-    text = json.dumps(described, ensure_ascii=False, indent=1)
+    (folder / WEIGHTS).write_bytes(
+        save(tensors)
+    )  # not save_file: a full disk must raise an OSError
+    description = {**asdict(trained.network.config), "vocabulary": trained.vocabulary.words}
+    text = json.dumps(description, ensure_ascii=False, indent=1)
     (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
 
 
 def load_model(folder: Path) -> TrainedModel:
-    described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-    vocabulary = Vocabulary(tuple(described.pop("vocabulary")))
-    described["classes"] = tuple(described["classes"])
-    network = build_model(ModelConfig(**described), seed=0)
+    """Rebuild a model from a folder written by `save_model`, in evaluation mode."""
+    description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    vocabulary = Vocabulary(tuple(description.pop("vocabulary")))
+    description["classes"] = tuple(description["classes"])
+    network = build_model(ModelConfig(**description), seed=0)
     network.load_state_dict(load_file(folder / WEIGHTS))
     return TrainedModel(network.eval(), vocabulary)
+
+
+def _new_network(config: ModelConfig) -> Network:
+    if config.encoder in HIERARCHICAL:
+        return Han(config)
+    if config.encoder in FLAT:
+        return Flan(config)
+    text, attention = TextEncoder(config), build_attention(config)
+    return (PairModel if config.task == "pair" else Classifier)(config, text, attention)
+
+
+def _load_vectors(model: Network, vectors: Tensor) -> None:
+    """Initialize the embeddings with pretrained vectors."""
+    if isinstance(model, SerranoSmithModel):
+        model.load_vectors(vectors)
+        return
+    sides: list[Any] = [model.text, model.second] if isinstance(model, PairModel) else [model.text]
+    for side in sides:
+        side.embedding.weight.data.copy_(vectors)
+        side.embedding.weight.data[PAD] = 0
+        side.markers.data.zero_()

@@ -1,6 +1,8 @@
-"""Which network is it, so that it can be built again elsewhere?
+"""The classifiers that assay trains: embedding, encoder, attention and head in one network.
 
-How do embedding, encoder, attention and head make one model with three verbs?
+`ModelConfig` describes a network completely except for its weights, so that it can be rebuilt
+elsewhere. `Network` implements the interface of `protocol` for one text (`Classifier`) and for a
+text with a query (`PairModel`).
 """
 
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from torch import Tensor, nn
 from assay.data.batches import Batch
 from assay.data.corpus import TaskKind
 from assay.data.vocabulary import PAD
-from assay.models.attention import ATTENTIONS, weigh
+from assay.models.attention import ATTENTIONS, attention_weights
 from assay.models.deletion import Readout, logits_without_each
 from assay.models.encoders import Average, Convolution, Frame, Pooled
 from assay.models.heads import AffineHead, PairHead, decode
@@ -24,17 +26,18 @@ ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "cnn": Convolution,
     "average": Average,
 }
-# For models whose answer is known; no choice of `--encoder`.
-KNOWN: dict[str, type[Pooled]] = {"pooled": Pooled}
-# Serrano & Smith's models, which are more than an encoder: over sentences and over words.
+# Encoders of control models, whose correct verdict is known; not offered as `--encoder`.
+CONTROL_ENCODERS: dict[str, type[Pooled]] = {"pooled": Pooled}
+# The models of Serrano & Smith 2019, which are more than an encoder: with attention over
+# sentences (HAN) and over words (FLAN).
 HIERARCHICAL = ("han-rnn", "han-conv", "han-none")
 FLAT = ("flan-rnn", "flan-conv", "flan-none")
-LAYERED = HIERARCHICAL + FLAT
+SERRANO_SMITH = HIERARCHICAL + FLAT
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Everything about a network but its weights."""
+    """Everything about a network except its weights."""
 
     task: TaskKind
     encoder: str
@@ -49,16 +52,16 @@ DELETION_BYTES = 48 * 2**20  # working memory of leave-one-out per chunk of docu
 _BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
 
 
-class Side(nn.Module):
-    """One text: its embedding and its encoder. Pair tasks have two, which share nothing."""
+class TextEncoder(nn.Module):
+    """The embedding and the encoder of one text. Pair tasks have two, which share nothing."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.embedding = nn.Embedding(config.words, config.embedding, padding_idx=PAD)
-        # Start and end of the text. Not rows of the embedding: reading those two would cost a
-        # gradient of the size of the vocabulary each.
+        # Start and end of the text. They are not rows of the embedding, because the gradient of
+        # a row has the size of the whole vocabulary.
         self.markers = nn.Parameter(torch.randn(2, config.embedding))
-        encoder = {**ENCODERS, **KNOWN}[config.encoder]
+        encoder = {**ENCODERS, **CONTROL_ENCODERS}[config.encoder]
         self.encoder = encoder(config.embedding, config.size)
 
     def embed(self, items: Tensor) -> Tensor:
@@ -69,12 +72,13 @@ class Side(nn.Module):
         return Frame(embedded, mask, self.markers[0], self.markers[1])
 
 
-def attention_of(config: ModelConfig) -> nn.Module:
+def build_attention(config: ModelConfig) -> nn.Module:
+    """The attention mechanism that a config names."""
     return ATTENTIONS[config.attention](config.size, config.task == "pair")
 
 
 class Network(nn.Module):
-    """The three verbs, the same for one text and for two."""
+    """The model interface, the same for one text and for two."""
 
     head: AffineHead | PairHead
 
@@ -82,7 +86,7 @@ class Network(nn.Module):
         super().__init__()
         self.config = config
         self.classes = config.classes
-        # `text` frames embedded items and has the encoder; torch's own type hides what it holds.
+        # `text` embeds, frames and encodes. torch's own type hides its attributes.
         self.text: Any = text
         self.attention: Any = attention
 
@@ -92,8 +96,9 @@ class Network(nn.Module):
         return embedded
 
     def expect_words(self, batch: Batch) -> None:
+        """Raise a ValueError if the items of the batch are sentences."""
         if batch.sentences is not None:
-            raise ValueError("the items of this batch are sentences; this model reads words")
+            raise ValueError("the items of this batch are sentences, but this model reads words")
 
     def contextualise(self, embedded: Tensor, batch: Batch) -> States:
         items: Tensor = self.text.encoder(self.text.frame(embedded, batch.mask))
@@ -105,36 +110,38 @@ class Network(nn.Module):
     def attend(self, states: States) -> Tensor:
         if states.imposed is not None:
             return states.imposed
-        return weigh(self.attention, states.items, states.mask, states.query)
+        return attention_weights(self.attention, states.items, states.mask, states.query)
 
     def decode(self, states: States, weights: Tensor) -> Tensor:
         return decode(self.head, states.items, weights, states.query, states.allowed)
 
     @property
     def fades(self) -> bool:
-        """An encoder with a reach is done with a deletion at once."""
+        """True if the encoder has no limited reach: then the effect of a deletion fades."""
         return self.text.encoder.reach is None
 
     @torch.no_grad()
-    def logits_without_each(self, batch: Batch, *, exactly: bool = True) -> Tensor:
-        """Chunks of documents, so that working memory does not depend on the batch."""
+    def logits_without_each(self, batch: Batch, *, exact: bool = True) -> Tensor:
+        """Leave-one-out in chunks of documents, so that memory does not depend on the batch."""
         states_per_document = batch.items.shape[1] * self.config.size * _BYTES_PER_STATE
         rows = max(1, DELETION_BYTES // states_per_document)
-        return torch.cat([self._delete(batch.rows(slice(start, start + rows)), exactly)
-                          for start in range(0, len(batch.ids), rows)])  # fmt: skip
+        chunks = [
+            batch.rows(slice(start, start + rows)) for start in range(0, len(batch.ids), rows)
+        ]
+        return torch.cat([self._logits_without_each(chunk, exact) for chunk in chunks])
 
-    def _delete(self, batch: Batch, exactly: bool) -> Tensor:
+    def _logits_without_each(self, batch: Batch, exact: bool) -> Tensor:
         frame = self.text.frame(self.embed(batch), batch.mask)
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
-        return logits_without_each(self.text.encoder, readout, frame, exactly=exactly)
+        return logits_without_each(self.text.encoder, readout, frame, exact=exact)
 
     def query_state(self, batch: Batch) -> Tensor | None:
-        """The query's last state (B, m); None where there is no second text."""
+        """The last state (B, m) of the query; None if there is no second text."""
         return None
 
 
 class Classifier(Network):
-    """One text, one label: affine in the attention weights."""
+    """One text and one label; the logits are affine in the attention weights."""
 
     def __init__(self, config: ModelConfig, text: nn.Module, attention: nn.Module) -> None:
         super().__init__(config, text, attention)
@@ -151,11 +158,11 @@ class PairModel(Network):
 
     def __init__(self, config: ModelConfig, text: nn.Module, attention: nn.Module) -> None:
         super().__init__(config, text, attention)
-        self.second = Side(config)
+        self.second = TextEncoder(config)
         self.head = PairHead(config.size, len(config.classes))
 
     def query_state(self, batch: Batch) -> Tensor:
         if batch.query is None or batch.query_mask is None:
-            raise ValueError("a pair model needs batches with a query")
+            raise ValueError("a pair model needs batches with a query, but this batch has none")
         frame = self.second.frame(self.second.embed(batch.query), batch.query_mask)
         return self.second.encoder.last(frame)

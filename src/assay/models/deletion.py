@@ -1,16 +1,17 @@
-"""How far does a deletion reach into a long text, and what lies beyond?
+"""Cheap leave-one-out: the logits without each item at less than one encoder pass per item.
 
-The effect of a deletion on a recurrent state fades: some tens of steps after the gap the state
-is the original's again. From there on nothing need be read anew, and the cost of leave-one-out
-grows with length times window instead of length squared. A slot is dropped once its state *and*
-its cell are within a tolerance of the original's; how good that is, is measured on a sample in
-every run.
+The encoder yields projections of the states that a deletion changes, step by step. Here they are
+folded into a running softmax, so that the T^2 states of a document never exist at the same time:
+memory is T rows, whatever the length.
 
-What would the model say without each item, at less than one encoder pass per item?
+For long texts there is an approximation. The effect of a deletion on a recurrent state fades: some
+tens of steps after the gap, the state equals the original one again. From there on nothing needs
+to be computed, so the cost grows with length times window instead of length squared. A slot is
+dropped once its state *and* its cell are within a tolerance of the original ones. Every run
+measures the error on a sample (`assay.scores.leave_one_out`).
 
-The encoder hands over projections of the states that a deletion changes, step by step. Here
-they are folded into a running softmax, so that the T^2 states of a document never exist
-together: memory is T rows, whatever the length.
+A *slot* is one deletion: slot t of a document is the document without its t-th item in reading
+order.
 """
 
 import math
@@ -23,18 +24,152 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from assay.models.attention import Attention
-from assay.models.encoders import Changed, Encoder, Frame
+from assay.models.encoders import ChangedStates, Encoder, Frame
 from assay.models.heads import Head
 
-# The largest difference of any unit at which two states count as the same. Trained models forget
-# more slowly than fresh ones: the worst TVD of three of them was off by 3e-6 at this, and by 3e-5,
-# more than is promised, at ten times as much.
+Where = slice | tuple[Tensor, Tensor]
+# The largest difference of any unit at which two states count as equal. Trained models forget more
+# slowly than untrained ones: with this tolerance the largest error in TVD over three trained models
+# was 3e-6; with ten times as much it was 3e-5, which is more than `TVD_BOUND` allows.
 TOLERANCE = 3e-5
-LOOK_EVERY = 8  # steps between two looks: looking costs about half a step
+CHECK_EVERY = 8  # steps between two comparisons, each of which costs about half a step
 
 
-class Stored(Protocol):
-    """One direction's reading, as `recurrent.Reading` keeps it."""
+@dataclass
+class RunningSoftmax:
+    """A softmax-weighted sum in progress, for each (slot, document)."""
+
+    top: Tensor  # (T, B) the largest score so far
+    mass: Tensor  # (T, B) the sum of exp(score - top)
+    total: Tensor  # (T, B, k) the sum of exp(score - top) * value
+
+    @classmethod
+    def empty(cls, length: int, batch: int, size: int, like: Tensor) -> "RunningSoftmax":
+        """A sum without items."""
+        top = like.new_full((length, batch), -math.inf)
+        return cls(top, like.new_zeros(length, batch), like.new_zeros(length, batch, size))
+
+    def add(self, rows: Where, scores: Tensor, values: Tensor) -> None:
+        """Add one item to each of these slots, in place; a score of -inf adds nothing."""
+        top = torch.maximum(self.top[rows], scores)
+        finite = top.masked_fill(top == -math.inf, 0)  # no item yet: any reference will do
+        fade, weight = torch.exp(self.top[rows] - finite), torch.exp(scores - finite)
+        self.top[rows] = top
+        self.mass[rows] = self.mass[rows] * fade + weight
+        self.total[rows] = self.total[rows] * fade[..., None] + values * weight[..., None]
+
+    def merge(self, other: "RunningSoftmax") -> "RunningSoftmax":
+        """The sum over the items of both."""
+        top = torch.maximum(self.top, other.top)
+        finite = top.masked_fill(top == -math.inf, 0)
+        mine, its = torch.exp(self.top - finite), torch.exp(other.top - finite)
+        mass = self.mass * mine + other.mass * its
+        return RunningSoftmax(
+            top, mass, self.total * mine[..., None] + other.total * its[..., None]
+        )
+
+    def reorder(self, slots: Tensor) -> "RunningSoftmax":
+        """Move slot s of document b to row slots[s, b]; `slots` is an involution."""
+        total = self.total.gather(0, slots[..., None].expand_as(self.total))
+        return RunningSoftmax(self.top.gather(0, slots), self.mass.gather(0, slots), total)
+
+    def mean(self) -> Tensor:
+        """The context; zero if no item is left."""
+        return self.total / self.mass.clamp(min=torch.finfo(self.mass.dtype).tiny)[..., None]
+
+
+@dataclass(frozen=True)
+class Readout:
+    """Attention and head applied to projected states. Slots are the first axis: (T, B, k)."""
+
+    attention: Attention
+    head: Head
+    query: Tensor | None
+    allowed: Tensor | None
+
+    @property
+    def projection(self) -> Tensor:
+        """The joint linear part of attention and head."""
+        return torch.cat([self.attention.projection(), self.head.projection()])
+
+    def parts(self, values: Tensor, real: Tensor, where: Where) -> tuple[Tensor, Tensor]:
+        """Scores, -inf where there is no item, and the values that the head reads."""
+        sizes = [len(self.attention.projection()), len(self.head.projection())]
+        attended, read = torch.split(values, sizes, -1)
+        query = self.query
+        if query is not None and isinstance(where, tuple):
+            query = query[where[1]]
+        return self.attention.score(attended, query).masked_fill(~real, -math.inf), read
+
+    def finish(self, pool: RunningSoftmax, dtype: torch.dtype) -> Tensor:
+        """Logits (B, T, C) of the pooled values."""
+        logits = self.head.finish(pool.mean().to(dtype), self.query, self.allowed)
+        return logits.transpose(0, 1)
+
+
+def logits_without_each(encoder: Encoder, readout: Readout, frame: Frame, *, exact: bool) -> Tensor:
+    """Logits (B, T, C) of each document without its t-th item."""
+    batch, length = frame.mask.shape
+    all_slots = slice(0, length)
+    projection, size = readout.projection, len(readout.head.projection())
+    pool = RunningSoftmax.empty(length, batch, size, frame.items)
+    needs_original = encoder.reach is not None or not exact
+    if needs_original:
+        states = F.linear(encoder(frame).transpose(0, 1), projection)
+        scores, values = readout.parts(states, frame.mask.T, all_slots)
+    if encoder.reach is not None:
+        pool = _outside(scores, values, encoder.reach)
+    for deletions in encoder.encode_deletions(frame, projection, exact=exact):
+        part = RunningSoftmax.empty(length, batch, size, frame.items)
+        for step in deletions.steps:
+            part.add(step.where, *readout.parts(step.values, step.real, step.where))
+        if deletions.until is not None:
+            order = deletions.deleted  # from reading order to item order; an involution
+            read = values.gather(0, order[..., None].expand_as(values))
+            part = part.merge(_tail(scores.gather(0, order), read, deletions.until))
+        pool = pool.merge(part.reorder(deletions.deleted))
+    return readout.finish(pool, frame.items.dtype)
+
+
+def _outside(scores: Tensor, values: Tensor, reach: int) -> RunningSoftmax:
+    """The softmax over all items further from each deleted item than `reach`.
+
+    It uses prefix and suffix sums, never the whole minus the window, which would cancel where
+    attention is peaked. Computed in float64, so that the rest beside a dominant weight does not
+    underflow.
+    """
+    scores, values = scores.double(), values.double()
+    top = scores.amax(0)
+    weight = torch.exp(scores - top)
+    mass, total = weight[..., None], values * weight[..., None]
+    stacked = torch.cat([mass, total], -1)
+    before = F.pad(stacked.cumsum(0), (0, 0, 0, 0, reach + 1, 0))[: len(scores)]
+    after = F.pad(stacked.flip(0).cumsum(0), (0, 0, 0, 0, reach + 1, 0))[: len(scores)].flip(0)
+    outside = before + after
+    # Where no item is outside, the reference must not exceed that of the window.
+    reference = top.expand_as(scores).masked_fill(outside[..., 0] == 0, -math.inf)
+    return RunningSoftmax(reference, outside[..., 0], outside[..., 1:])
+
+
+def _tail(scores: Tensor, values: Tensor, until: Tensor) -> RunningSoftmax:
+    """The softmax over all items after `until`, from the unchanged text.
+
+    scores (T, B) and values (T, B, k) are in reading order, until is (S, B). In float64, so
+    that the rest beside a dominant weight does not underflow.
+    """
+    scores, values = scores.double(), values.double()
+    top = scores.amax(0)
+    weight = torch.exp(scores - top)[..., None]
+    stacked = torch.cat([weight, weight * values], -1)
+    suffix = torch.cat([stacked.flip(0).cumsum(0).flip(0), torch.zeros_like(stacked[:1])])
+    start = (until + 1).clamp(max=len(scores))[..., None].expand(-1, -1, stacked.shape[-1])
+    tail = suffix.gather(0, start)
+    reference = top.expand_as(until).masked_fill(tail[..., 0] == 0, -math.inf)
+    return RunningSoftmax(reference, tail[..., 0], tail[..., 1:])
+
+
+class StoredPass(Protocol):
+    """The stored states of one direction, see `recurrent.RecurrentPass`."""
 
     inputs: Tensor
     hidden: Tensor
@@ -45,24 +180,25 @@ class Stored(Protocol):
 
 
 class FadingRestart:
-    """Deletions of one direction, each read on until it has faded.
+    """Deletions of one direction, each continued until its effect has faded.
 
-    All slots walk side by side, each at the same distance from its own gap: there are as many
-    steps as the slowest takes to fade, not as many as there are items. `until` (T, B), complete
-    when the steps are exhausted: the last item that slot t had to read anew.
+    All slots advance in parallel, each at the same distance from its own gap. There are as many
+    steps as the slowest effect takes to fade, not as many as there are items. `until` (T, B) is
+    complete when the steps are exhausted: the last item whose state slot t computed anew.
     """
 
-    def __init__(self, reading: Stored, projection: Tensor, stored: Tensor) -> None:
+    def __init__(self, reading: StoredPass, projection: Tensor, stored: Tensor) -> None:
         self.reading = reading
         self.projector = projection.T.contiguous()
         self.stored = stored.contiguous()
         length, batch = reading.mask.shape
         self.until = torch.full((length, batch), length, device=reading.mask.device)
 
-    def steps(self) -> Iterator[Changed]:
+    def steps(self) -> Iterator[ChangedStates]:
+        """The changed states, one distance from the gap at a time."""
         reading, (length, batch) = self.reading, self.until.shape
         slot, document = torch.nonzero(reading.mask, as_tuple=True)
-        before = (slot + 1) * batch + document  # after everything before the deleted item
+        before = (slot + 1) * batch + document  # the state after everything before the deleted item
         hidden, cell = (_rows(states, before) for states in (reading.hidden, reading.cell))
         for distance in range(1, length):
             item = (slot + distance).clamp(max=length - 1)
@@ -71,8 +207,8 @@ class FadingRestart:
             reading.advance(hidden, cell, _rows(reading.inputs, at + batch))
             values = torch.matmul(hidden, self.projector)
             values += _rows(self.stored, at)
-            yield Changed((slot, document), values, real)
-            if distance % LOOK_EVERY == 0:
+            yield ChangedStates((slot, document), values, real)
+            if distance % CHECK_EVERY == 0:
                 faded = self._faded(hidden, cell, at)
                 self.until[slot[faded], document[faded]] = item[faded]
                 slot, document, hidden, cell = (
@@ -82,144 +218,13 @@ class FadingRestart:
                 return
 
     def _faded(self, hidden: Tensor, cell: Tensor, at: Tensor) -> Tensor:
-        """Is this the untouched text's state again, at the same item?"""
-        after = at + 2 * self.until.shape[1]  # behind the empty state and the start marker
+        """True where the state equals the original state at the same item."""
+        after = at + 2 * self.until.shape[1]  # after the empty state and the start marker
         same = ((hidden - _rows(self.reading.hidden, after)).abs() <= TOLERANCE).all(-1)
-        # A network without a cell has one of no units, which is always the same.
+        # The GRU has a constant column for a cell, which is always equal.
         return same & ((cell - _rows(self.reading.cell, after)).abs() <= TOLERANCE).all(-1)
 
 
 def _rows(table: Tensor, rows: Tensor) -> Tensor:
-    """Rows of a step-major table (S, B, k), counted step by step."""
+    """Rows of a step-major table (S, B, k), numbered step by step."""
     return table.flatten(0, 1).index_select(0, rows)
-
-
-def tails(scores: Tensor, values: Tensor, until: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Top, mass and total of all items behind `until`, from the untouched text.
-
-    scores (T, B) and values (T, B, k) in reading order, until (S, B). In float64, so that what
-    a peak leaves over does not underflow.
-    """
-    scores, values = scores.double(), values.double()
-    top = scores.amax(0)
-    weight = torch.exp(scores - top)[..., None]
-    stacked = torch.cat([weight, weight * values], -1)
-    behind = torch.cat([stacked.flip(0).cumsum(0).flip(0), torch.zeros_like(stacked[:1])])
-    start = (until + 1).clamp(max=len(scores))[..., None].expand(-1, -1, stacked.shape[-1])
-    tail = behind.gather(0, start)
-    reference = top.expand_as(until).masked_fill(tail[..., 0] == 0, -math.inf)
-    return reference, tail[..., 0], tail[..., 1:]
-
-
-Where = slice | tuple[Tensor, Tensor]
-
-
-@dataclass
-class Pool:
-    """A softmax-weighted sum under way, for each (slot, document)."""
-
-    top: Tensor  # (T, B) largest score so far
-    mass: Tensor  # (T, B) sum of exp(score - top)
-    total: Tensor  # (T, B, k) the same sum times the values
-
-    @classmethod
-    def empty(cls, length: int, batch: int, size: int, like: Tensor) -> "Pool":
-        top = like.new_full((length, batch), -math.inf)
-        return cls(top, like.new_zeros(length, batch), like.new_zeros(length, batch, size))
-
-    def add(self, rows: Where, scores: Tensor, values: Tensor) -> None:
-        """One more item for these slots; a score of -inf adds nothing."""
-        top = torch.maximum(self.top[rows], scores)
-        finite = top.masked_fill(top == -math.inf, 0)  # nothing yet: any reference will do
-        fade, weight = torch.exp(self.top[rows] - finite), torch.exp(scores - finite)
-        self.top[rows] = top
-        self.mass[rows] = self.mass[rows] * fade + weight
-        self.total[rows] = self.total[rows] * fade[..., None] + values * weight[..., None]
-
-    def merge(self, other: "Pool") -> "Pool":
-        top = torch.maximum(self.top, other.top)
-        finite = top.masked_fill(top == -math.inf, 0)
-        mine, its = torch.exp(self.top - finite), torch.exp(other.top - finite)
-        mass = self.mass * mine + other.mass * its
-        return Pool(top, mass, self.total * mine[..., None] + other.total * its[..., None])
-
-    def reorder(self, slots: Tensor) -> "Pool":
-        """Slot s, document b moves to row slots[s, b]; `slots` is an involution."""
-        total = self.total.gather(0, slots[..., None].expand_as(self.total))
-        return Pool(self.top.gather(0, slots), self.mass.gather(0, slots), total)
-
-    def mean(self) -> Tensor:
-        """The context; zero where nothing was left to attend to."""
-        return self.total / self.mass.clamp(min=torch.finfo(self.mass.dtype).tiny)[..., None]
-
-
-@dataclass(frozen=True)
-class Readout:
-    """Attention and head, as they see projected states. Slots come first: (T, B, k)."""
-
-    attention: Attention
-    head: Head
-    query: Tensor | None
-    allowed: Tensor | None
-
-    @property
-    def projection(self) -> Tensor:
-        return torch.cat([self.attention.projection(), self.head.projection()])
-
-    def parts(self, values: Tensor, real: Tensor, where: Where) -> tuple[Tensor, Tensor]:
-        """Scores, -inf where nothing is real, and what the head reads."""
-        sizes = [len(self.attention.projection()), len(self.head.projection())]
-        attended, read = torch.split(values, sizes, -1)
-        query = self.query
-        if query is not None and isinstance(where, tuple):
-            query = query[where[1]]
-        return self.attention.score(attended, query).masked_fill(~real, -math.inf), read
-
-    def finish(self, pool: Pool, dtype: torch.dtype) -> Tensor:
-        logits = self.head.finish(pool.mean().to(dtype), self.query, self.allowed)
-        return logits.transpose(0, 1)
-
-
-def logits_without_each(
-    encoder: Encoder, readout: Readout, frame: Frame, *, exactly: bool
-) -> Tensor:
-    """(B, T, C): the logits of each document without its t-th item."""
-    batch, length = frame.mask.shape
-    every = slice(0, length)
-    projection, size = readout.projection, len(readout.head.projection())
-    pool = Pool.empty(length, batch, size, frame.items)
-    untouched = encoder.reach is not None or not exactly
-    if untouched:
-        states = F.linear(encoder(frame).transpose(0, 1), projection)
-        scores, values = readout.parts(states, frame.mask.T, every)
-    if encoder.reach is not None:
-        pool = _untouched(scores, values, encoder.reach)
-    for side in encoder.encode_deletions(frame, projection, exactly=exactly):
-        part = Pool.empty(length, batch, size, frame.items)
-        for step in side.steps:
-            part.add(step.where, *readout.parts(step.values, step.real, step.where))
-        if side.until is not None:
-            order = side.deleted  # reading order to item order; an involution
-            read = values.gather(0, order[..., None].expand_as(values))
-            part = part.merge(Pool(*tails(scores.gather(0, order), read, side.until)))
-        pool = pool.merge(part.reorder(side.deleted))
-    return readout.finish(pool, frame.items.dtype)
-
-
-def _untouched(scores: Tensor, values: Tensor, reach: int) -> Pool:
-    """For each deleted item the pool of all items further away than `reach`.
-
-    Prefix and suffix sums, never the whole minus the window: that would cancel where attention
-    is peaked. In float64, so that what a peak leaves over does not underflow.
-    """
-    scores, values = scores.double(), values.double()
-    top = scores.amax(0)
-    weight = torch.exp(scores - top)
-    mass, total = weight[..., None], values * weight[..., None]
-    stacked = torch.cat([mass, total], -1)
-    before = F.pad(stacked.cumsum(0), (0, 0, 0, 0, reach + 1, 0))[: len(scores)]
-    after = F.pad(stacked.flip(0).cumsum(0), (0, 0, 0, 0, reach + 1, 0))[: len(scores)].flip(0)
-    outside = before + after
-    # Where nothing is outside, the reference must not outrank the window's own.
-    reference = top.expand_as(scores).masked_fill(outside[..., 0] == 0, -math.inf)
-    return Pool(reference, outside[..., 0], outside[..., 1:])

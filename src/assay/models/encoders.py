@@ -1,17 +1,10 @@
-"""How does a document look to an encoder: start marker, items, end marker, padding?
+"""Encoders that turn embedded items into states, and how they handle deletions.
 
-What does each item look like in its context?
+An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end markers
+itself and removes their states again, so every state outside an encoder belongs to an item.
+Encoders of pair tasks also have `last`, a summary of a whole text; of the query only that is used.
 
-An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end
-markers itself and hides them again, so that nothing outside ever sees a state that is not an
-item's. `last`, which encoders of pair tasks have besides, summarises a whole text: of the query
-only that is used.
-
-What if every item looks the same to attention and head?
-
-The mean of the items' vectors, linear, tanh; and that one state for every item. Whatever the
-weights, the context and so the prediction are the same: attention cannot matter. Only the models
-whose answer is known are built with it (`assay controls`).
+The recurrent encoders are in `recurrent`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,20 +19,21 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class Frame:
-    """Embedded items with the two markers around them, read in either direction."""
+    """Embedded items between a start and an end marker, readable in both directions."""
 
-    items: Tensor  # (B, T, E), zero on padding: that is how padding is embedded
+    items: Tensor  # (B, T, E), zero on padding, as padding is embedded
     mask: Tensor  # (B, T)
     start: Tensor  # (E,)
     end: Tensor  # (E,)
 
     @cached_property
     def lengths(self) -> Tensor:
+        """The number of items per document, (B,)."""
         return self.mask.sum(1)
 
     @cached_property
     def framed(self) -> Tensor:
-        """(B, T + 2, E): start, items, end directly after the last item, zeros."""
+        """Start marker, items, end marker directly after the last item, zeros: (B, T + 2, E)."""
         batch, _, size = self.items.shape
         start = self.start.expand(batch, 1, size)
         framed = torch.cat([start, self.items, self.items.new_zeros(batch, 1, size)], 1)
@@ -48,28 +42,28 @@ class Frame:
 
     @cached_property
     def mirror(self) -> Tensor:
-        """(B, T): where item t stands when the items alone are read backwards; an involution."""
+        """The position (B, T) of item t if the items are read backwards; an involution."""
         positions = torch.arange(self.mask.shape[1], device=self.mask.device)
         return torch.where(self.mask, self.lengths[:, None] - 1 - positions, positions)
 
     @cached_property
     def reversed(self) -> "Frame":
-        """The same document read from its end: the markers change places."""
+        """The document read from its end; the markers change places."""
         items = take(self.items, self.mirror)
         return Frame(items, self.mask, self.end, self.start)
 
 
 def take(values: Tensor, positions: Tensor) -> Tensor:
-    """values (B, T, k) at positions (B, S): (B, S, k)."""
+    """Select values (B, T, k) at positions (B, S): (B, S, k)."""
     return values.gather(1, positions[..., None].expand(-1, -1, values.shape[-1]))
 
 
 @dataclass(frozen=True)
-class Changed:
-    """One item's state as deletions changed it, projected.
+class ChangedStates:
+    """Projected states of one item after deletions of other items.
 
-    `where` tells which (slot, document) each value belongs to: a slice of slots, every document,
-    values (S, B, k); or two index vectors, values (N, k).
+    `where` says which (slot, document) each value belongs to. It is either a slice of slots for all
+    documents, with values (S, B, k), or a pair of index vectors, with values (N, k).
     """
 
     where: slice | tuple[Tensor, Tensor]
@@ -79,39 +73,43 @@ class Changed:
 
 @dataclass(frozen=True)
 class DeletionPass:
-    """Deletions side by side: slot s of document b deletes item `deleted[s, b]`."""
+    """Parallel deletions: slot s of document b deletes item `deleted[s, b]`."""
 
     deleted: Tensor  # (T, B)
-    steps: Iterator[Changed]
-    # (T, B), complete when the steps are exhausted: the last item in reading order that had to
-    # be read anew. None: all of them.
+    steps: Iterator[ChangedStates]
+    # (T, B), complete when the steps are exhausted: the last item, in reading order, whose state
+    # was computed anew. None: all of them.
     until: Tensor | None = None
 
 
 class Encoder(Protocol):
+    """What every encoder offers."""
+
     size: int
-    reach: int | None  # states further from a deleted item stay the same; None: all may change
+    reach: (
+        int | None
+    )  # states further than this from a deletion stay the same; None: all may change
 
     def __call__(self, frame: Frame) -> Tensor:
-        """States of the items, (B, T, m); finite on padding, where they mean nothing."""
+        """States of the items, (B, T, m); finite but meaningless on padding."""
         ...
 
     def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
+        self, frame: Frame, projection: Tensor, *, exact: bool
     ) -> Iterator[DeletionPass]:
         """Projections (k, m) of every state that changes when one item is deleted.
 
-        States of all deletions would need T^2 vectors, so only their projections are made, and
-        those arrive step by step. Unless `exactly`, an encoder may stop where a deletion's
-        effect has faded, and says so in `until`.
+        The states of all deletions would need T^2 vectors, so only their projections are computed,
+        step by step. With `exact=False` an encoder may stop where the effect of a deletion has
+        faded; it reports where in `until`.
         """
         ...
 
 
 class Average(nn.Module):
-    """Each item alone: linear, tanh; `last` is the mean over real items.
+    """Each item by itself: linear, then tanh; `last` is the mean over real items.
 
-    The paper's text says ReLU; tanh is what its program used and what produced its numbers.
+    The paper's text says ReLU. Its program used tanh, which produced the published numbers.
     """
 
     reach: int | None = 0
@@ -129,13 +127,13 @@ class Average(nn.Module):
         return states.sum(1) / frame.lengths.clamp(min=1)[:, None]
 
     def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
+        self, frame: Frame, projection: Tensor, *, exact: bool
     ) -> Iterator[DeletionPass]:
-        return iter(())  # no item looks at another
+        return iter(())  # no state depends on another item
 
 
-class Plain(nn.Module):
-    """Each item as it is embedded: no encoder at all."""
+class Identity(nn.Module):
+    """No encoder: the state of an item is its embedding."""
 
     reach: int | None = 0
 
@@ -147,9 +145,9 @@ class Plain(nn.Module):
         return frame.items
 
     def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
+        self, frame: Frame, projection: Tensor, *, exact: bool
     ) -> Iterator[DeletionPass]:
-        return iter(())  # no item looks at another
+        return iter(())  # no state depends on another item
 
 
 class Convolution(nn.Module):
@@ -169,22 +167,22 @@ class Convolution(nn.Module):
         return states.transpose(1, 2)[:, 1:-1]
 
     def last(self, frame: Frame) -> Tensor:
-        # No state is below zero, so a zero on padding never is the maximum's only owner.
+        # States are not negative, so zeros on padding do not change the maximum.
         states: Tensor = self(frame) * frame.mask[..., None]
         return states.amax(1)
 
     def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
+        self, frame: Frame, projection: Tensor, *, exact: bool
     ) -> Iterator[DeletionPass]:
         batch, length = frame.mask.shape
         deleted = torch.arange(length, device=frame.mask.device)[:, None].expand(length, batch)
         yield DeletionPass(deleted, self._changed(frame, projection))
 
-    def _changed(self, frame: Frame, projection: Tensor) -> Iterator[Changed]:
-        """The neighbours of each deleted item, one distance at a time.
+    def _changed(self, frame: Frame, projection: Tensor) -> Iterator[ChangedStates]:
+        """The states of the neighbors of each deleted item, one distance at a time.
 
-        A convolution is a sum of one linear map per tap, so each position is mapped once per
-        tap and a changed state is a sum of gathered rows.
+        A convolution is a sum of one linear map per tap. Each position is mapped once per tap, and
+        a changed state is a sum of gathered rows.
         """
         reach = self.reach or 0
         taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
@@ -195,7 +193,7 @@ class Convolution(nn.Module):
             total = bias
             for tap in range(-reach, reach + 1):
                 position = item + tap
-                # The gap closes: what stood beyond the deleted item moves one step nearer.
+                # The gap closes: items beyond the deleted one move one step nearer.
                 if distance < 0:
                     position = position + (position >= slot).long()
                 else:
@@ -203,11 +201,12 @@ class Convolution(nn.Module):
                 inside = (position >= -1) & (position < taps.shape[0] - 1)
                 rows = taps[(position + 1).clamp(0, taps.shape[0] - 1), :, tap + reach]
                 total = total + rows * inside[:, None, None]
-            there = (item >= 0) & (item < length)
-            real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & there[:, None]
-            yield Changed(slice(0, length), F.linear(F.relu(total), projection), real)
+            exists = (item >= 0) & (item < length)
+            real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & exists[:, None]
+            yield ChangedStates(slice(0, length), F.linear(F.relu(total), projection), real)
 
     def _taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
+        """Each position mapped by each tap of the widest kernel, and the bias."""
         reach = self.reach or 0
         weights: list[Tensor] = []
         for convolve in self.maps:
@@ -219,7 +218,11 @@ class Convolution(nn.Module):
 
 
 class Pooled(nn.Module):
-    """One state for all."""
+    """One state for all items: the mean of the embeddings, linear, then tanh.
+
+    Whatever the weights are, the context and thus the prediction is the same, so attention cannot
+    matter. Only control models, whose correct verdict is known, use it (`assay controls`).
+    """
 
     reach: int | None = None
 
@@ -236,14 +239,14 @@ class Pooled(nn.Module):
         return torch.tanh(self.map(total / frame.lengths.clamp(min=1)[:, None]))
 
     def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
+        self, frame: Frame, projection: Tensor, *, exact: bool
     ) -> Iterator[DeletionPass]:
-        """States that are all equal need no softmax: one stands for the rest of the document."""
+        """All states are equal, so one of them stands for the rest of the document."""
         batch, length = frame.mask.shape
         real = frame.items * frame.mask[..., None]
         left = (frame.lengths - 1).clamp(min=1)[:, None, None]
         states = torch.tanh(self.map((real.sum(1, keepdim=True) - real) / left))
         values = F.linear(states, projection).transpose(0, 1)
-        there = (frame.mask & (frame.lengths > 1)[:, None]).T
+        exists = (frame.mask & (frame.lengths > 1)[:, None]).T
         deleted = torch.arange(length, device=frame.mask.device)[:, None].expand(length, batch)
-        yield DeletionPass(deleted, iter([Changed(slice(0, length), values, there)]))
+        yield DeletionPass(deleted, iter([ChangedStates(slice(0, length), values, exists)]))

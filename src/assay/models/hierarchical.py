@@ -97,7 +97,7 @@ class Level(nn.Module):
         self.register_buffer("zeros", torch.zeros(inputs), persistent=False)
 
     def frame(self, embedded: Tensor, mask: Tensor) -> Frame:
-        """Zeros for markers: a convolution reads them as padding, the other encoders ignore them."""
+        """Zeros for markers: padding to a convolution, and ignored by the other encoders."""
         zeros: Any = self.zeros
         return Frame(self.dropout(embedded), mask, zeros, zeros)
 
@@ -163,7 +163,7 @@ class Han(SerranoSmithModel):
         vectors, places = [self.embedding.weight.new_zeros(1, self.config.size)], []
         for sentences in self._encode_sentences(batch, rows):
             vectors.append(torch.bmm(sentences.weights[:, None], sentences.states)[:, 0])
-            places.append(sentences.padded.places + 1)
+            places.append(sentences.padded.positions + 1)
         order = torch.cat([rows.new_zeros(1), *places]).argsort()
         where = (torch.searchsorted(rows, batch.items) + 1) * batch.mask
         return torch.cat(vectors)[order][where]
@@ -175,7 +175,7 @@ class Han(SerranoSmithModel):
         found: dict[int, list[float]] = {}
         for sentences in self._encode_sentences(batch, rows):
             lengths = sentences.padded.mask.sum(1).tolist()
-            names = rows[sentences.padded.places].tolist()
+            names = rows[sentences.padded.positions].tolist()
             for name, weights, length in zip(
                 names, sentences.weights.tolist(), lengths, strict=True
             ):

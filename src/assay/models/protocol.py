@@ -1,8 +1,9 @@
-"""What must a model offer to be audited?
+"""The interface that a model offers to be audited.
 
-Three verbs: `encode`, `attend`, `decode`. Everything else is optional and buys a cheaper or
-an exact route: `embed` and `contextualise` gradient scores, `affine_terms` the closed forms,
-`logits_without_each` the cheap leave-one-out.
+Three methods are required: `encode`, `attend` and `decode`. The others are optional, and each
+enables a cheaper or an exact route: `embed` and `contextualise` enable gradient scores,
+`affine_terms` the closed forms of `assay.exact`, and `logits_without_each` the cheap
+leave-one-out.
 """
 
 from dataclasses import dataclass
@@ -15,18 +16,18 @@ from assay.data.batches import Batch
 
 @dataclass(frozen=True)
 class States:
-    """What an encoder made of a batch: all that attention and head may look at."""
+    """The output of an encoder for a batch: everything that attention and head read."""
 
     items: Tensor  # (B, T, m)
     mask: Tensor  # (B, T) True at real items
     query: Tensor | None = None  # (B, m)
     allowed: Tensor | None = None  # (B, C) candidate classes
-    imposed: Tensor | None = None  # (B, T) weights that take the place of attention
+    imposed: Tensor | None = None  # (B, T) weights used in place of attention
 
 
 @dataclass(frozen=True)
 class AffineTerms:
-    """logits = bias + sum_t weight_t * items_t, in float64."""
+    """The terms of affine logits, in float64: logits = bias + sum_t weight_t * items_t."""
 
     items: Tensor  # (B, T, C)
     bias: Tensor  # (C,)
@@ -34,27 +35,27 @@ class AffineTerms:
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything whose attention can be audited."""
+    """A model whose attention can be audited."""
 
     classes: tuple[str, ...]
 
     def encode(self, batch: Batch) -> States: ...
 
     def attend(self, states: States) -> Tensor:
-        """Weights (B, T): each row sums to one, nothing on padding."""
+        """Attention weights (B, T): each row sums to one, with zeros on padding."""
         ...
 
     def decode(self, states: States, weights: Tensor) -> Tensor:
-        """Logits under these weights: (B, T) gives (B, C), proposals (B, P, T) give (B, P, C).
+        """Logits under the given weights: (B, T) gives (B, C), proposals (B, P, T) give (B, P, C).
 
-        One logit (C = 1) stands for a sigmoid over two classes.
+        A single logit (C = 1) stands for a sigmoid over two classes.
         """
         ...
 
 
 @runtime_checkable
-class Embeds(Protocol):
-    """encode = contextualise after embed, so that gradients can be taken in between."""
+class SupportsEmbedding(Protocol):
+    """A model with encode = contextualise(embed), so that gradients can be taken in between."""
 
     def embed(self, batch: Batch) -> Tensor: ...
 
@@ -62,39 +63,39 @@ class Embeds(Protocol):
 
 
 @runtime_checkable
-class Affine(Protocol):
-    """The logits are affine in the weights: closed forms apply."""
+class SupportsAffineTerms(Protocol):
+    """A model whose logits are affine in the weights, so that closed forms apply."""
 
     def affine_terms(self, states: States) -> AffineTerms: ...
 
 
 @runtime_checkable
-class AttendsWords(Protocol):
-    """Items are sentences, and below the tested attention there is one over their words."""
+class SupportsWordWeights(Protocol):
+    """A model of sentences that has a second attention, over the words of each sentence."""
 
-    def words_attended(self, batch: Batch) -> list[list[list[float]]]:
-        """Per document and sentence the weights of its words; each list sums to one."""
+    def word_weights(self, batch: Batch) -> list[list[list[float]]]:
+        """The weights of the words per document and sentence; each list sums to one."""
         ...
 
 
 @runtime_checkable
-class Deletes(Protocol):
-    """Leave-one-out cheaper than one encoder pass per item."""
+class SupportsLeaveOneOut(Protocol):
+    """A model with a leave-one-out that is cheaper than one encoder pass per item."""
 
     def logits_without_each(self, batch: Batch) -> Tensor:
-        """Logits (B, T, C) of each document without its t-th item; padding is undefined."""
+        """Logits (B, T, C) of each document without its t-th item; undefined on padding."""
         ...
 
 
 @runtime_checkable
-class Fades(Protocol):
-    """Leave-one-out that can stop where a deletion's effect on a long text has faded."""
+class SupportsFading(Protocol):
+    """A model whose leave-one-out can stop where the effect of a deletion has faded."""
 
     @property
     def fades(self) -> bool:
-        """False: nothing fades in this model, and the exact way is as cheap."""
+        """False if no effect fades in this model; the exact computation is then as cheap."""
         ...
 
-    def logits_without_each(self, batch: Batch, *, exactly: bool = True) -> Tensor:
-        """As `Deletes`; unless `exactly`, off by what is too small to matter."""
+    def logits_without_each(self, batch: Batch, *, exact: bool = True) -> Tensor:
+        """As `SupportsLeaveOneOut`; with `exact=False` up to a negligible error."""
         ...

@@ -1,15 +1,15 @@
-"""What does an item look like to a network that reads the text both ways?
+"""Bidirectional recurrent encoders, LSTM and GRU, with leave-one-out by restart.
 
-Encoding uses torch's own cells, one per direction on unpacked input: padding stands behind the
-text in both readings, so it can touch no real state. Leave-one-out cannot use them, because they
-hide the cell state of each step; `restart` is our own loop. Deleting item t leaves the states
-before t untouched, so each direction starts again from the stored state at the gap, and all
-deletions of all documents of a batch run side by side.
+Encoding uses the cells of torch, one per direction, on unpacked input. Padding comes after the text
+in both directions, so it cannot change the state of an item.
 
-What does an item look like to Serrano & Smith's recurrent encoder?
+Leave-one-out cannot use torch's cells, because they hide the cell state of each step; `restart` is
+our own loop. Deleting item t leaves the states before t unchanged. Each direction therefore
+restarts from the stored state at the gap, and all deletions of all documents in a batch run in
+parallel.
 
-A bidirectional GRU without start and end markers. Leave-one-out shares the LSTM's loop; a GRU
-has no cell, so a column of zeros that never moves stands for it.
+The LSTM reads start and end markers. The GRU, used by Serrano & Smith 2019, has none. It shares the
+loop of the LSTM: a GRU has no cell, so a column of zeros that never changes takes its place.
 """
 
 from abc import ABC, abstractmethod
@@ -20,21 +20,21 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from assay.models.deletion import FadingRestart
-from assay.models.encoders import Changed, DeletionPass, Frame, take
+from assay.models.encoders import ChangedStates, DeletionPass, Frame, take
 
 
-class Reading(ABC):
-    """One direction over a batch, with the state after every step kept. Step-major layout."""
+class RecurrentPass(ABC):
+    """One direction over a batch; stores the state after every step. Steps are the first axis."""
 
     def __init__(self, inputs: Tensor, mask: Tensor, hidden: int, cell: int) -> None:
-        """`inputs` (T + 1, B, gates): what the start marker and each item say to the gates."""
+        """`inputs` (T + 1, B, gates): the input to the gates of the start marker and each item."""
         self.inputs, self.mask = inputs, mask.T
         steps, batch, _ = inputs.shape
         self.hidden = inputs.new_zeros(steps + 1, batch, hidden)
         self.cell = inputs.new_zeros(steps + 1, batch, cell)
 
     def read(self, first: int) -> None:
-        """From the start marker (0) or, without one, from the first item (1)."""
+        """Run from the start marker (`first` is 0) or, without one, from the first item (1)."""
         for step in range(first, len(self.inputs)):
             self.hidden[step + 1] = self.hidden[step]
             self.cell[step + 1] = self.cell[step]
@@ -42,11 +42,11 @@ class Reading(ABC):
 
     @property
     def states(self) -> Tensor:
-        """(T, B, H): after start marker and item t."""
+        """The states (T, B, H) after each item."""
         return self.hidden[2:]
 
-    def restart(self, projection: Tensor, stored: Tensor) -> Iterator[Changed]:
-        """Slot t lacks item t. At step j all slots before j read item j."""
+    def restart(self, projection: Tensor, stored: Tensor) -> Iterator[ChangedStates]:
+        """Deletions in parallel: slot t lacks item t; at step j all slots before j read item j."""
         length = len(self.inputs) - 1
         hidden = torch.empty_like(self.hidden[1 : length + 1])
         cell = torch.empty_like(self.cell[1 : length + 1])
@@ -57,45 +57,48 @@ class Reading(ABC):
             self.advance(hidden[:item], cell[:item], self.inputs[item + 1])
             values = torch.matmul(hidden[:item], projector)
             values += stored[item]
-            yield Changed(slice(0, item), values, self.mask[item].expand(item, -1))
+            yield ChangedStates(slice(0, item), values, self.mask[item].expand(item, -1))
 
     @abstractmethod
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        """One step in place for states (..., B, H)."""
+        """One step, in place, for states (..., B, H)."""
 
 
-class TwoWays(nn.Module, ABC):
-    """An encoder that joins the states of two readings."""
+class Bidirectional(nn.Module, ABC):
+    """An encoder that concatenates the states of both directions."""
 
     reach: int | None = None
 
     @abstractmethod
-    def readings(self, frame: Frame) -> tuple[Reading, Reading]:
-        """Forwards and backwards."""
+    def passes(self, frame: Frame) -> tuple[RecurrentPass, RecurrentPass]:
+        """The forward and the backward pass."""
 
     def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exactly: bool
+        self, frame: Frame, projection: Tensor, *, exact: bool
     ) -> Iterator[DeletionPass]:
-        ahead, back = self.readings(frame)
-        first, second = projection.chunk(2, 1)
+        """One pass of deletions per direction."""
+        forward, backward = self.passes(frame)
+        forward_half, backward_half = projection.chunk(2, 1)
         mirror = frame.mirror
-        # A changed state joins one direction's new half to the other's stored half. Each pass
-        # is in its own reading order, so the stored half is mirrored into it.
-        for reading, own, other, its in (
-            (ahead, first, back, second),
-            (back, second, ahead, first),
+        # A changed state joins the new half of one direction to the stored half of the other.
+        # Each pass is in its own reading order, so the stored half is mirrored into that order.
+        for current, own_half, other, other_half in (
+            (forward, forward_half, backward, backward_half),
+            (backward, backward_half, forward, forward_half),
         ):
-            stored = take(F.linear(other.states.transpose(0, 1), its), mirror).transpose(0, 1)
-            deleted = (mirror if reading is back else _positions(mirror)).T
-            if exactly:
-                yield DeletionPass(deleted, reading.restart(own, stored))
+            stored = take(F.linear(other.states.transpose(0, 1), other_half), mirror).transpose(
+                0, 1
+            )
+            deleted = (mirror if current is backward else _positions(mirror)).T
+            if exact:
+                yield DeletionPass(deleted, current.restart(own_half, stored))
             else:
-                fading = FadingRestart(reading, own, stored)
+                fading = FadingRestart(current, own_half, stored)
                 yield DeletionPass(deleted, fading.steps(), fading.until)
 
 
-class BiLSTM(TwoWays):
-    """One layer, two directions; `last` is the final state of each."""
+class BiLSTM(Bidirectional):
+    """One layer, two directions; `last` joins the final states of both."""
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
@@ -104,23 +107,23 @@ class BiLSTM(TwoWays):
         self.backwards = nn.LSTM(inputs, size // 2, batch_first=True)
 
     def forward(self, frame: Frame) -> Tensor:
-        # Without the last column: no item stands behind the end of the longest text.
-        ahead, _ = self.forwards(frame.framed[:, :-1])
-        back, _ = self.backwards(frame.reversed.framed[:, :-1])
-        return torch.cat([ahead[:, 1:], take(back[:, 1:], frame.mirror)], -1)
+        # Without the last column: no item follows the end of the longest text.
+        forward, _ = self.forwards(frame.framed[:, :-1])
+        backward, _ = self.backwards(frame.reversed.framed[:, :-1])
+        return torch.cat([forward[:, 1:], take(backward[:, 1:], frame.mirror)], -1)
 
     def last(self, frame: Frame) -> Tensor:
-        ahead, _ = self.forwards(frame.framed)
-        back, _ = self.backwards(frame.reversed.framed)
+        forward, _ = self.forwards(frame.framed)
+        backward, _ = self.backwards(frame.reversed.framed)
         final = (frame.lengths + 1)[:, None]
-        return torch.cat([take(ahead, final), take(back, final)], -1)[:, 0]
+        return torch.cat([take(forward, final), take(backward, final)], -1)[:, 0]
 
-    def readings(self, frame: Frame) -> tuple[Reading, Reading]:
-        return LSTMReading(self.forwards, frame), LSTMReading(self.backwards, frame.reversed)
+    def passes(self, frame: Frame) -> tuple[RecurrentPass, RecurrentPass]:
+        return LSTMPass(self.forwards, frame), LSTMPass(self.backwards, frame.reversed)
 
 
-class LSTMReading(Reading):
-    """Framed: the start marker is read first, and no item stands behind the end marker."""
+class LSTMPass(RecurrentPass):
+    """One direction of the LSTM; the start marker is read first, the end marker is not needed."""
 
     def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
         from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
@@ -131,7 +134,7 @@ class LSTMReading(Reading):
         self.read(0)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        """One step in place for states (..., B, H)."""
+        """One step, in place, for states (..., B, H)."""
         gates = torch.matmul(hidden, self.recurrent)
         gates += inputs
         write, keep, new, show = gates.sigmoid_().chunk(4, -1)
@@ -153,15 +156,11 @@ def _gates_for_sigmoid(lstm: nn.LSTM) -> list[Tensor]:
     return doubled
 
 
-def _positions(like: Tensor) -> Tensor:
-    return torch.arange(like.shape[1], device=like.device).expand_as(like)
+NO_CELL = 1  # width of the column of zeros that takes the place of a cell
 
 
-NO_CELL = 1  # width
-
-
-class BiGRU(TwoWays):
-    """One layer, two directions, items only."""
+class BiGRU(Bidirectional):
+    """One layer, two directions, without markers."""
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
@@ -170,16 +169,16 @@ class BiGRU(TwoWays):
         self.backwards = nn.GRU(inputs, size // 2, batch_first=True)
 
     def forward(self, frame: Frame) -> Tensor:
-        ahead, _ = self.forwards(frame.items)
-        back, _ = self.backwards(frame.reversed.items)
-        return torch.cat([ahead, take(back, frame.mirror)], -1)
+        forward, _ = self.forwards(frame.items)
+        backward, _ = self.backwards(frame.reversed.items)
+        return torch.cat([forward, take(backward, frame.mirror)], -1)
 
-    def readings(self, frame: Frame) -> tuple[Reading, Reading]:
-        return GRUReading(self.forwards, frame), GRUReading(self.backwards, frame.reversed)
+    def passes(self, frame: Frame) -> tuple[RecurrentPass, RecurrentPass]:
+        return GRUPass(self.forwards, frame), GRUPass(self.backwards, frame.reversed)
 
 
-class GRUReading(Reading):
-    """Unframed: the first thing read is the first item."""
+class GRUPass(RecurrentPass):
+    """One direction of the GRU; the first input is the first item."""
 
     def __init__(self, gru: nn.GRU, frame: Frame) -> None:
         from_input, from_state, bias, more_bias = gru.parameters()
@@ -187,17 +186,22 @@ class GRUReading(Reading):
         self.recurrent = from_state.T.contiguous()  # (H, 3H)
         both, self.new_bias = torch.split(more_bias, [2 * self.size, self.size])
         items = frame.items.transpose(0, 1).contiguous()
-        spoken = F.linear(items, from_input, bias + F.pad(both, (0, self.size)))
-        # A first row that is never read, where the layout has the start marker.
-        super().__init__(F.pad(spoken, (0, 0, 0, 0, 1, 0)), frame.mask, self.size, NO_CELL)
+        from_items = F.linear(items, from_input, bias + F.pad(both, (0, self.size)))
+        # The first row is never read; it takes the place of the start marker.
+        super().__init__(F.pad(from_items, (0, 0, 0, 0, 1, 0)), frame.mask, self.size, NO_CELL)
         self.read(1)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
+        """One step, in place, for states (..., B, H)."""
         sizes = [2 * self.size, self.size]
         gates, new = torch.split(torch.matmul(hidden, self.recurrent), sizes, -1)
-        spoken, spoken_new = torch.split(inputs, sizes, -1)
-        heed, keep = (gates + spoken).sigmoid_().chunk(2, -1)
+        from_items, from_items_new = torch.split(inputs, sizes, -1)
+        reset, keep = (gates + from_items).sigmoid_().chunk(2, -1)
         # tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
-        inside = torch.addcmul(spoken_new, heed, new + self.new_bias)
-        fresh = inside.mul_(2).sigmoid_().mul_(2).sub_(1)
-        hidden.copy_(torch.lerp(fresh, hidden, keep))
+        inside = torch.addcmul(from_items_new, reset, new + self.new_bias)
+        candidate = inside.mul_(2).sigmoid_().mul_(2).sub_(1)
+        hidden.copy_(torch.lerp(candidate, hidden, keep))
+
+
+def _positions(like: Tensor) -> Tensor:
+    return torch.arange(like.shape[1], device=like.device).expand_as(like)

@@ -1,4 +1,4 @@
-"""A batch as the untouched model sees it, computed once and shared by all scores and probes."""
+"""What the unchanged model computes for a batch, computed once and shared by scores and probes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,67 +10,74 @@ import torch
 from torch import Tensor
 
 from assay.data.batches import Batch
-from assay.models.protocol import Affine, AffineTerms, Model, States
+from assay.models.protocol import AffineTerms, Model, States, SupportsAffineTerms
 from assay.statistics.divergence import class_probabilities, decisions
 
 
 class NotApplicable(Exception):
-    """The model or the corpus lacks what a score or probe needs; the message says what."""
+    """The model or the corpus lacks what a score or probe needs; the message names it."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What the untouched model computes for a batch. Every property is computed once."""
+    """What the unchanged model computes for a batch. Every property is computed once."""
 
     model: Model
     batch: Batch
-    seed: int = 0  # of the audit: a document's random numbers depend on it and on the id alone
+    seed: int = 0  # of the audit; a document's random numbers depend on it and on its id only
 
     @cached_property
     def states(self) -> States:
+        """The encoder's states."""
         with torch.no_grad():
             return self.model.encode(self.batch)
 
     @cached_property
     def weights(self) -> Tensor:
-        """Attention (B, T)."""
+        """Attention weights (B, T)."""
         with torch.no_grad():
             return self.model.attend(self.states)
 
     @cached_property
     def logits(self) -> Tensor:
+        """Logits (B, C) under the model's own attention."""
         return self.decode(self.weights)
 
     @cached_property
     def probabilities(self) -> Tensor:
-        """(B, C >= 2) in float64."""
+        """Class probabilities (B, C >= 2) in float64."""
         return class_probabilities(self.logits.double())
 
     @cached_property
     def decisions(self) -> Tensor:
+        """The predicted classes (B,)."""
         return decisions(self.logits)
 
     @cached_property
     def mask(self) -> np.ndarray:
+        """The batch's mask (B, T) as an array."""
         mask: np.ndarray = self.batch.mask.cpu().numpy()
         return mask
 
     @cached_property
     def affine(self) -> AffineTerms | None:
-        """Logits per item, where the head allows it: far smaller than states, and exact."""
-        if not isinstance(self.model, Affine):
+        """The logits of each item, or None if the head is not affine.
+
+        They are far smaller than the states, and exact.
+        """
+        if not isinstance(self.model, SupportsAffineTerms):
             return None
         with torch.no_grad():
             return self.model.affine_terms(self.states)
 
     @cached_property
-    def computed(self) -> dict[str, Any]:
-        """Results that several scores share, such as one backward pass, by name."""
+    def cache(self) -> dict[str, Any]:
+        """Intermediate results that several scores share, such as a backward pass, by name."""
         return {}
 
     @torch.no_grad()
     def decode(self, weights: Tensor) -> Tensor:
-        """The one place where proposed weights, (B, T) or (B, P, T), become logits."""
+        """Logits under proposed weights, (B, T) or (B, P, T). All weights are decoded here."""
         if self.affine is None:
             return self.model.decode(self.states, weights.to(self.states.items.dtype))
         proposals = weights.double() if weights.dim() == 3 else weights.double()[:, None]
@@ -80,10 +87,10 @@ class View:
 
 @dataclass(frozen=True)
 class AuditView(View):
-    """A view within an audit, which also knows what scores and probes read beside the model."""
+    """The view of a batch within an audit, with what scores and probes read besides the model."""
 
-    replacements: Tensor | None = None  # (N,) items of the corpus that may replace others
-    # Leave-one-out of documents with fewer items is exact; None: of all documents.
+    replacements: Tensor | None = None  # (N,) items of the corpus to replace others by
+    # Leave-one-out is exact for documents with fewer items; None: for all documents.
     exact_below: int | None = None
-    checked: frozenset[str] = frozenset()  # long documents that are computed both ways
-    inputs: Mapping[str, Any] = field(default_factory=dict)  # by name; see `probes.inputs`
+    fading_check: frozenset[str] = frozenset()  # ids of long documents computed both ways
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # by name, see `probes.inputs`

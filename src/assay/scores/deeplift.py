@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from assay.models.classifier import Network
-from assay.models.encoders import Average, Convolution, Plain
+from assay.models.encoders import Average, Convolution, Identity
 from assay.models.protocol import Model
 from assay.models.view import NotApplicable, View
 from assay.scores.score import Score, repeat_batch
@@ -42,7 +42,7 @@ def deeplift(view: View) -> Tensor:
 def feedforward(model: Model) -> Network:
     if not isinstance(model, Network):
         raise NotApplicable("DeepLIFT needs to know the encoder: feed-forward ones only")
-    if not isinstance(model.text.encoder, Average | Convolution | Plain):
+    if not isinstance(model.text.encoder, Average | Convolution | Identity):
         raise NotApplicable(
             f"DeepLIFT has no rule for the {model.config.encoder} encoder, whose gates multiply "
             "states: feed-forward ones only"

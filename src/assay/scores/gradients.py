@@ -32,17 +32,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from assay.data.batches import Batch
-from assay.models.protocol import Embeds, Model
+from assay.models.protocol import Model, SupportsEmbedding
 from assay.models.view import NotApplicable, View
 from assay.scores.score import Score
 
 
-class EmbeddingModel(Model, Embeds, Protocol):
+class EmbeddingModel(Model, SupportsEmbedding, Protocol):
     """A model that can be entered between embedding and encoder."""
 
 
 def embedding_model(model: Model) -> EmbeddingModel:
-    if not isinstance(model, Embeds):
+    if not isinstance(model, SupportsEmbedding):
         raise NotApplicable("the score needs a model with `embed` and `contextualise`")
     return cast(EmbeddingModel, model)
 
@@ -96,9 +96,9 @@ def slopes(view: View, weights: Tensor | None) -> Slopes:
 
 def slopes_once(view: View) -> Slopes:
     """The slopes with attention fixed at the view's own; several scores share one backward pass."""
-    if "slopes" not in view.computed:
-        view.computed["slopes"] = slopes(view, view.weights)
-    found: Slopes = view.computed["slopes"]
+    if "slopes" not in view.cache:
+        view.cache["slopes"] = slopes(view, view.weights)
+    found: Slopes = view.cache["slopes"]
     return found
 
 

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.models.protocol import Deletes, Fades
+from assay.evidence import FADING_BOUNDS, FADING_ERROR, FADING_TAU_ERROR
+from assay.models.protocol import SupportsFading, SupportsLeaveOneOut
 from assay.models.view import AuditView, View
 from assay.scores.score import RunDocuments, Score, take_rows
 from assay.statistics.divergence import class_probabilities, tvd
@@ -30,16 +31,16 @@ def leave_one_out(view: View) -> Tensor:
     if not faded.any():
         return changes(view)
     found = view.probabilities.new_zeros(view.batch.mask.shape)
-    for rows, exactly in ((~faded, True), (faded, False)):
+    for rows, exact in ((~faded, True), (faded, False)):
         if rows.any():
-            found[rows] = changes(part_of(view, rows), exactly=exactly)
+            found[rows] = changes(part_of(view, rows), exact=exact)
     return found
 
 
 def may_fade(view: View) -> Tensor:
     """(B,): is the document so long that its deletions need not be read to the end?"""
     lengths = view.batch.lengths
-    able = isinstance(view.model, Fades) and view.model.fades
+    able = isinstance(view.model, SupportsFading) and view.model.fades
     if not able or not isinstance(view, AuditView) or view.exact_below is None:
         return torch.zeros_like(lengths, dtype=torch.bool)
     return lengths >= view.exact_below
@@ -47,7 +48,7 @@ def may_fade(view: View) -> Tensor:
 
 def chosen_for_check(view: View) -> Tensor:
     """(B,): is the document one of those whose exact values are wanted beside the others?"""
-    names = view.checked if isinstance(view, AuditView) else frozenset()
+    names = view.fading_check if isinstance(view, AuditView) else frozenset()
     chosen = [name in names for name in view.batch.ids]
     return torch.tensor(chosen, dtype=torch.bool, device=view.batch.mask.device)
 
@@ -57,17 +58,17 @@ def part_of(view: View, rows: Tensor) -> View:
     return replace(view, batch=take_rows(view.batch, rows.nonzero()[:, 0]))
 
 
-def changes(view: View, *, exactly: bool = True) -> Tensor:
+def changes(view: View, *, exact: bool = True) -> Tensor:
     """(B, T) TVD between the prediction with and without each item."""
-    logits = _without_each(view, exactly)
+    logits = _without_each(view, exact)
     changed = tvd(class_probabilities(logits.double()), view.probabilities[:, None])
     return changed.masked_fill(~view.batch.mask, 0)
 
 
-def _without_each(view: View, exactly: bool) -> Tensor:
-    if not exactly and isinstance(view.model, Fades):
-        return view.model.logits_without_each(view.batch, exactly=False)
-    if isinstance(view.model, Deletes):
+def _without_each(view: View, exact: bool) -> Tensor:
+    if not exact and isinstance(view.model, SupportsFading):
+        return view.model.logits_without_each(view.batch, exact=False)
+    if isinstance(view.model, SupportsLeaveOneOut):
         return view.model.logits_without_each(view.batch)
     return plain(view)
 
@@ -90,8 +91,8 @@ LEAVE_ONE_OUT = Score(
 )
 CHECKED = 5  # documents of a run, at most
 CHECKED_SQUARED_ITEMS = CHECKED * 1_280**2  # the exact way grows with the square
-TVD_BOUND = 1e-5  # what a TVD may be off
-TAU_BOUND = 0.005  # what a tau of attention with leave-one-out may be off
+TVD_BOUND = FADING_BOUNDS[FADING_ERROR]  # what a TVD may be off
+TAU_BOUND = FADING_BOUNDS[FADING_TAU_ERROR]  # what a tau of attention with leave-one-out may be off
 
 
 def checked_documents(whole: RunDocuments, exact_below: int, seed: int) -> frozenset[str]:
@@ -124,7 +125,7 @@ def fading_errors(view: View, attention: np.ndarray, exact: np.ndarray) -> Fadin
     rows = chosen.nonzero()[:, 0].tolist()
     if not rows:
         return FadingErrors((), np.zeros(0), np.zeros(0))
-    faded = changes(part_of(view, chosen), exactly=False).cpu().numpy()
+    faded = changes(part_of(view, chosen), exact=False).cpu().numpy()
     weights, mask = attention[rows], view.mask[rows]
     taus = [kendall(weights, values, mask).tau for values in (faded, exact[rows])]
     names = tuple(view.batch.ids[row] for row in rows)
