@@ -10,7 +10,7 @@ import typer
 
 import assay
 from assay.cli.app import app
-from assay.data.table import NAMES
+from assay.data.table import COLUMN_NAMES
 from assay.probes import PROBES
 from assay.scores import SCORES
 from tests.small_models import UNTRAINED
@@ -76,7 +76,7 @@ def test_every_probe_has_a_page_and_no_page_is_left_over():
 
 def test_recognised_column_names_are_all_told():
     text = flat(ROOT / "docs" / "your-own-data.md")
-    for role, names in NAMES.items():
+    for role, names in COLUMN_NAMES.items():
         assert f"`--{role}-column`" in text
         assert ", ".join(names) in text
 

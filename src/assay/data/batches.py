@@ -133,9 +133,7 @@ class EncodedSplit:
         labels = torch.tensor([document.label for document in chosen], dtype=torch.long)
         ids = tuple(document.id for document in chosen)
         imposed = None if self.imposed is None else _pad([self.imposed[row] for row in rows])[0]
-        return Batch(
-            ids, items, mask, labels, query, query_mask, allowed, imposed, self.sentences
-        )
+        return Batch(ids, items, mask, labels, query, query_mask, allowed, imposed, self.sentences)
 
 
 def training_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:

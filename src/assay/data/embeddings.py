@@ -1,12 +1,10 @@
-"""Which words start with a meaning learned elsewhere?
+"""Word vectors: loading pretrained files, and training word2vec on a corpus.
 
-Reads word2vec, GloVe and fastText text files, plain or gzip: a word and its numbers per line,
-with or without a first line of counts.
+Loading reads word2vec, GloVe and fastText text files, plain or gzip: a word and its numbers per
+line, with or without a first line of counts.
 
-Which words stand in the same company in this corpus's training text?
-
-Trains word2vec by gensim, the one place where it is imported. One worker and a hash of our own,
-so that the same text and seed give the same file on every start of Python.
+Training uses gensim, which is imported in this module only. One worker and a fixed hash function
+are used, so that the same text and seed give the same file in every Python process.
 """
 
 import gzip
@@ -29,18 +27,22 @@ from assay.progress import Track, untracked
 
 @dataclass(frozen=True)
 class Vectors:
-    """A row per word of the vocabulary; words the file lacks, and the specials, are zero."""
+    """One row per word of the vocabulary; words missing in the file and specials are zero."""
 
     matrix: np.ndarray  # (V, dimension) float32
-    found: int
+    found: int  # words of the vocabulary that the file contains
 
     @property
     def dimension(self) -> int:
+        """Length of each vector."""
         return int(self.matrix.shape[1])
 
 
 def load_vectors(path: Path, vocabulary: Vocabulary) -> Vectors:
-    """Only rows of known words are kept, so a file of gigabytes needs the memory of its hits."""
+    """Read the vectors of the vocabulary's words.
+
+    Other rows are skipped, so a file of several gigabytes needs little memory.
+    """
     dimension: int | None = None
     rows: dict[int, np.ndarray] = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -48,16 +50,13 @@ def load_vectors(path: Path, vocabulary: Vocabulary) -> Vectors:
         if number == 1 and _is_header(text):
             continue
         if dimension is None:
-            dimension = text.count(" ")
-            if dimension < 1:
-                raise UserError(
-                    f"{path}, line {number} holds no vector: {text[:60]!r}. Pass a text file with "
-                    "a word and its numbers per line."
-                )
+            dimension = _dimension(text, path, number)
         word, *fields = text.rsplit(" ", dimension)  # a word itself may contain blanks
         if len(fields) != dimension:
-            raise UserError(f"{path}, line {number} has {len(fields)} numbers where the first "
-                            f"vector has {dimension}: the file is ragged or cut off.")  # fmt: skip
+            raise UserError(
+                f"{path}, line {number} has {len(fields)} numbers, but the first vector has "
+                f"{dimension}: the file is damaged or truncated; download or write it again."
+            )
         index = vocabulary.index.get(word)
         if index is not None and index not in rows:
             rows[index] = _numbers(path, number, word, fields)
@@ -74,49 +73,61 @@ def _is_header(text: str) -> bool:
     return len(fields) == 2 and all(field.isdigit() for field in fields)
 
 
+def _dimension(text: str, path: Path, number: int) -> int:
+    dimension = text.count(" ")
+    if dimension < 1:
+        raise UserError(
+            f"{path}, line {number} holds no vector: {text[:60]!r}. Pass a text file with a word "
+            "and its numbers per line."
+        )
+    return dimension
+
+
 def _numbers(path: Path, number: int, word: str, fields: list[str]) -> np.ndarray:
     try:
         row = np.array(fields, dtype=np.float32)
     except ValueError as error:
         raise UserError(f"{path}, line {number} ({word!r}) is not a vector: {error}.") from error
     if not np.isfinite(row).all():
-        raise UserError(f"{path}, line {number} ({word!r}) holds NaN or infinity: "
-                        "remove the line or repair the file.")  # fmt: skip
+        raise UserError(
+            f"{path}, line {number} ({word!r}) holds NaN or infinity: remove the line or repair "
+            "the file."
+        )
     return row
 
 
 VECTOR_KINDS = ("skipgram", "cbow")
-FIRST_RATE, LAST_RATE = 0.025, 0.0001  # word2vec's own
-MISSING = (
+FIRST_RATE, LAST_RATE = 0.025, 0.0001  # learning rates, the defaults of word2vec
+GENSIM_MISSING = (
     "word vectors are trained by gensim, which is not installed: pip install 'attn-assay[vectors]'"
 )
-UNSTAMPED = 0  # gzip would else write the time into the file
+NO_TIMESTAMP = 0  # by default gzip writes the time into the file, and equal runs would differ
 
 
 @dataclass(frozen=True)
 class VectorSettings:
-    """How the vectors are trained."""
+    """Settings of word2vec training."""
 
     kind: str = "skipgram"
     dimension: int = 300
     window: int = 5
     negatives: int = 5
     epochs: int = 5
-    min_count: int = 5  # of a word in the text; rarer ones get no vector
+    min_count: int = 5  # rarer words get no vector
     seed: int = 0
-    reads: tuple[str, ...] = ("train",)  # splits
+    reads: tuple[str, ...] = ("train",)  # splits whose text is used
 
 
-def check_vector_settings(asked: VectorSettings, file: Path) -> None:
-    """Raise one error that names every fault, before a corpus is read."""
+def check_vector_settings(settings: VectorSettings, file: Path) -> None:
+    """Raise one error that names every fault; call it before a corpus is read."""
     faults = []
     if file.is_dir():
         faults.append(f"--out {file} is a folder: pass a file.")
-    if asked.kind not in VECTOR_KINDS:
-        faults.append(f"--kind '{asked.kind}' is unknown: pass {' or '.join(VECTOR_KINDS)}.")
-    lowest = {"dimension": 1, "window": 1, "negatives": 1, "epochs": 1, "min_count": 1, "seed": 0}
-    for name, least in lowest.items():
-        given, option = getattr(asked, name), name.replace("_", "-")
+    if settings.kind not in VECTOR_KINDS:
+        faults.append(f"--kind '{settings.kind}' is unknown: pass {' or '.join(VECTOR_KINDS)}.")
+    minimum = {"dimension": 1, "window": 1, "negatives": 1, "epochs": 1, "min_count": 1, "seed": 0}
+    for name, least in minimum.items():
+        given, option = getattr(settings, name), name.replace("_", "-")
         if given < least:
             faults.append(f"--{option} {given} is too low: pass a whole number from {least} up.")
     if faults:
@@ -124,31 +135,37 @@ def check_vector_settings(asked: VectorSettings, file: Path) -> None:
 
 
 def train_vectors(
-    corpus: Corpus, asked: VectorSettings, file: Path, track: Track = untracked
+    corpus: Corpus, settings: VectorSettings, file: Path, track: Track = untracked
 ) -> int:
-    """Write a vector per word of the text it reads; returns how many. Test stays unseen."""
-    check_vector_settings(asked, file)
-    model = _gensim(asked)
-    # Not only the corpus's vocabulary: another corpus may know the words that are rare in this.
-    texts = texts_of(corpus, asked.reads)
+    """Train vectors on the splits `settings.reads`, write them, and return their number."""
+    check_vector_settings(settings, file)
+    model = _gensim(settings)
+    # Not limited to the corpus's vocabulary: another corpus may know words that are rare in this.
+    texts = texts_of(corpus, settings.reads)
     model.build_vocab(texts)
     if not len(model.wv):
         raise UserError(
-            f"no word is {asked.min_count} times in the training text of {corpus.name}: pass a "
-            "lower --min-count, or more text."
+            f"no word occurs {settings.min_count} times in the training text of {corpus.name}: "
+            "pass a lower --min-count, or more text."
         )
-    rates = np.linspace(FIRST_RATE, LAST_RATE, asked.epochs + 1)
-    # Epoch by epoch, so that it can be watched; the rate falls as it would in one call.
-    for epoch in track(range(asked.epochs), "word vectors", asked.epochs):
-        model.train(texts, total_examples=len(texts), epochs=1,
-                    start_alpha=rates[epoch], end_alpha=rates[epoch + 1])  # fmt: skip
+    rates = np.linspace(FIRST_RATE, LAST_RATE, settings.epochs + 1)
+    # One call per epoch shows progress; the learning rate falls as it would in a single call.
+    for epoch in track(range(settings.epochs), "word vectors", settings.epochs):
+        model.train(
+            texts,
+            total_examples=len(texts),
+            epochs=1,
+            start_alpha=rates[epoch],
+            end_alpha=rates[epoch + 1],
+        )
     words: list[str] = model.wv.index_to_key
-    write_file(file, lambda path: path.write_bytes(_packed(file, words, model.wv.vectors)))
+    content = _file_content(file, words, model.wv.vectors)
+    write_file(file, lambda path: path.write_bytes(content))
     return len(words)
 
 
 def texts_of(corpus: Corpus, splits: Sequence[str]) -> list[list[str]]:
-    """Every text's words, also where items are sentences."""
+    """The words of every text and query of these splits, also if items are sentences."""
     documents = [document for name in splits for document in getattr(corpus, name)]
     return [
         list(text)
@@ -157,36 +174,36 @@ def texts_of(corpus: Corpus, splits: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def is_installed() -> bool:
-    """To be asked before anything long is begun."""
+def gensim_installed() -> bool:
+    """Whether gensim can be imported; to be checked before long work begins."""
     return find_spec("gensim") is not None
 
 
-def _gensim(asked: VectorSettings) -> Any:
+def _gensim(settings: VectorSettings) -> Any:
     try:
         from gensim.models import Word2Vec as Gensim
     except ImportError as missing:
-        raise UserError(MISSING) from missing
+        raise UserError(GENSIM_MISSING) from missing
     return Gensim(
-        vector_size=asked.dimension,
-        window=asked.window,
-        negative=asked.negatives,
-        sg=int(asked.kind == "skipgram"),
-        seed=asked.seed,
-        min_count=asked.min_count,
-        workers=1,  # more would race for the weights
+        vector_size=settings.dimension,
+        window=settings.window,
+        negative=settings.negatives,
+        sg=int(settings.kind == "skipgram"),
+        seed=settings.seed,
+        min_count=settings.min_count,
+        workers=1,  # with several workers the result would depend on their timing
         hashfxn=_stable_hash,
     )
 
 
 def _stable_hash(text: str) -> int:
-    """Python's own hash differs from start to start."""
+    """A hash that is the same in every process, unlike Python's own."""
     return zlib.crc32(text.encode())
 
 
-def _packed(file: Path, words: list[str], vectors: np.ndarray) -> bytes:
-    """word2vec text: a line of counts, then a word and its numbers per line."""
+def _file_content(file: Path, words: list[str], vectors: np.ndarray) -> bytes:
+    """word2vec text format: a line of counts, then a word and its numbers per line."""
     lines = [f"{len(words)} {vectors.shape[1]}"]
     lines += [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, vectors, strict=True)]
     data = ("\n".join(lines) + "\n").encode()
-    return gzip.compress(data, mtime=UNSTAMPED) if file.suffix == ".gz" else data
+    return gzip.compress(data, mtime=NO_TIMESTAMP) if file.suffix == ".gz" else data

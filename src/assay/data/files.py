@@ -262,9 +262,7 @@ def keep_all(name: str) -> bool:
     return True
 
 
-def read_texts(
-    path: Path, encoding: str, keep: NameFilter = keep_all
-) -> Iterator[tuple[str, str]]:
+def read_texts(path: Path, encoding: str, keep: NameFilter = keep_all) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of the files in a folder or a tar archive; names contain `/`."""
     return (read_folder_texts if path.is_dir() else read_tar_texts)(path, encoding, keep)
 

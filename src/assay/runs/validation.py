@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from assay.config import OWN_VECTORS, PRESETS, Execution, Settings
-from assay.data.embeddings import MISSING, is_installed
+from assay.data.embeddings import GENSIM_MISSING, gensim_installed
 from assay.data.sources import SOURCES
 from assay.engines import engine_faults
 from assay.errors import UserError, nearest
@@ -77,8 +77,8 @@ def _names(settings: Settings, execution: Execution) -> Iterator[str]:
     yield from _unknown("encoder", settings.encoder, MODELS)
     yield from _unknown("attention", settings.attention, tuple(ATTENTIONS))
     yield from _unknown("preset", settings.preset, PRESETS)
-    if settings.vectors == OWN_VECTORS and not is_installed():
-        yield f"--vectors {OWN_VECTORS}: {MISSING}"
+    if settings.vectors == OWN_VECTORS and not gensim_installed():
+        yield f"--vectors {OWN_VECTORS}: {GENSIM_MISSING}"
     yield from engine_faults(execution.engine, execution.ray_address)
     for name in settings.probes:
         if name not in ("all", *PROBES):
