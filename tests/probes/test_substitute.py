@@ -15,7 +15,7 @@ from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.inputs import WordOdds, fit_word_odds
 from assay.probes.substitute import log_odds_weights, measure
-from assay.runs.audit import audit_documents, odds_read_by
+from assay.runs.audit import audit_documents, inputs_of
 from assay.runs.jobs import AuditJob, audit_parts
 from assay.statistics.divergence import class_probabilities, jsd, tvd
 from tests.small_models import WORDS, batch, corpus, network
@@ -133,16 +133,16 @@ def test_more_classes_are_judged_by_macro_f1(audited):
     assert statistics == ["accuracy", "macro_f1"]
 
 
-def test_the_odds_belong_to_the_job_only_where_they_are_read():
-    """A run without the probe keeps the names its jobs had before there were odds."""
-    assert odds_read_by(["agreement", "adversary"], TOY.train, TOY.vocabulary) is None
-    odds = odds_read_by(["substitute"], TOY.train, TOY.vocabulary)
+def test_inputs_belong_to_the_job_only_where_they_are_read():
+    assert inputs_of(["agreement", "adversary"], TOY.train, TOY.vocabulary) == {}
+    inputs = inputs_of(["substitute"], TOY.train, TOY.vocabulary)
     without, given = (
         AuditJob(
-            Path(), "model", audit_parts(TOY.test, o)[0], tuple(PROBES), 0, 9, 1, "cpu", Path()
+            Path(), "model", audit_parts(TOY.test, each)[0], tuple(PROBES), 0, 9, 1, "cpu", Path()
         )
-        for o in (None, odds)
+        for each in ({}, inputs)
     )
-    assert "odds" not in without.job.identity
-    assert given.job.identity["odds"] == fit_word_odds(TOY.train, TOY.vocabulary).digest
+    assert without.job.identity["inputs"] == {}
+    digest = fit_word_odds(TOY.train, TOY.vocabulary).digest
+    assert given.job.identity["inputs"] == {"word_odds": digest}
     assert given.job.key != without.job.key

@@ -15,7 +15,7 @@ from assay.evidence import sign
 from assay.models.view import NotApplicable
 from assay.probes import PROBES, imitation
 from assay.probes.deception import marked_mass
-from assay.probes.imposed import HALVES
+from assay.probes.guide import HALVES
 from assay.probes.imitation import chosen, sweep
 from assay.probes.model_comparison import attention_jsd, f1, prediction_tvd
 from assay.probes.seeds import families
@@ -31,7 +31,7 @@ from assay.training.specs import (
     TrainingSpec,
     training_budget,
 )
-from tests.training.small_lessons import SCALE, marked_corpus
+from tests.training.small_trainings import SCALE, marked_corpus
 
 TOY = marked_corpus()
 TRAINED = {name: probe for name, probe in PROBES.items() if probe.trainings is not None}
@@ -183,7 +183,7 @@ def test_a_sweep_goes_on_from_lambda_to_lambda_unless_from_scratch():
     before = None
     for weight, spec in going_on.items():
         assert spec.start == before
-        assert spec.aim == ImitationObjective(BaseModelSpec(), weight)
+        assert spec.objective == ImitationObjective(BaseModelSpec(), weight)
         before = spec
     assert [spec.epochs for spec in going_on.values()] == [2, 1, 1]
     assert {spec.start for spec in afresh.values()} == {None}

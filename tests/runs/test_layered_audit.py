@@ -8,7 +8,7 @@ import torch
 from assay.data.batches import EncodedSplit
 from assay.models.view import AuditView, View
 from assay.probes import PROBES
-from assay.runs.audit import audit_documents, odds_read_by
+from assay.runs.audit import audit_documents, inputs_of
 from assay.scores import SCORES
 from assay.scores.score import RunDocuments
 from assay.scores.surrogates import replacements
@@ -25,7 +25,7 @@ def audited(encoder: str):
     texts = documents(COUNTS, nested=encoder.startswith("han"))
     return texts, audit_documents(
         layered(encoder).float(), texts, VOCABULARY, probes=MEASURED, seed=0, model_seed=0,
-        odds=odds_read_by(MEASURED, texts, VOCABULARY),
+        inputs=inputs_of(MEASURED, texts, VOCABULARY),
     )  # fmt: skip
 
 

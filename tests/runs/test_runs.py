@@ -1,4 +1,4 @@
-"""Does a killed run end like an undisturbed one, and every engine in the same bytes?"""
+"""Whole runs: the files they leave, resuming after a kill, and equal bytes from every engine."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from assay.runs.run import execute_run
 from tests.small_models import UNTRAINED
 
 SAME = ("model.safetensors", "model.json", "instances.parquet", "evidence.parquet", "summary.csv",
-        "summary.json", "verdict.json", "run.json")  # fmt: skip
+        "summary.json", "verdict.json", "probes.json", "run.json")  # fmt: skip
 MOTIF = Settings(corpus="motif", encoder="cnn", options={"documents": "400", "length": "30"},
                  probes=UNTRAINED, sample=5, threads=1)  # fmt: skip
 COMMAND = [sys.executable, "-m", "assay", "run", "motif", "--encoder", "cnn", "--threads", "1",
@@ -65,30 +65,69 @@ def test_processes_give_the_same_bytes(undisturbed: Path, tmp_path: Path):
     assert contents(tmp_path / "out") == contents(undisturbed)
 
 
-@pytest.mark.parametrize("moment", ["at once", "training", "trained", "auditing", "tables"])
-def test_kill_and_resume(undisturbed: Path, tmp_path: Path, moment: str):
+# What the process does instead of a step of the run, or right after it: kill itself.
+MOMENTS = {
+    "before the training": "run.run_training = die",
+    "after the training": "run.audit_model = die",
+    "within the audit": "jobs.publish = and_die(jobs.publish)",
+    "before the tables": "run.manifest_of = die",
+    "within the tables": "run.Results.summary = die",
+    "before the manifest": "run.Manifest.write = die_if_complete(run.Manifest.write)",
+}
+KILLED = """
+import os, signal
+from assay.runs import jobs, run
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def and_die(function):
+    def wrapped(folder, job, fill):
+        function(folder, job, fill)
+        if job.kind == "audit":
+            die()
+        return folder / job.key
+    return wrapped
+
+def die_if_complete(function):
+    return lambda manifest, folder: die() if manifest.is_complete else function(manifest, folder)
+
+{patch}
+from assay.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_that_is_killed_and_resumed_ends_in_the_same_bytes(undisturbed, tmp_path, moment):
     out = tmp_path / "out"
-    process = subprocess.Popen([*COMMAND, "--out", str(out)])
-    kill_at(process, out, moment)
+    arguments = [*COMMAND[3:], "--engine", "serial", "--out", str(out)]
+    script = KILLED.format(patch=MOMENTS[moment])
+    killed = subprocess.run([sys.executable, "-c", script, *arguments])
+    assert killed.returncode == -signal.SIGKILL
+    assert json.loads((out / "run.json").read_text())["status"] == "running"
     subprocess.run([*COMMAND, "--out", str(out), "--resume"], check=True)
     assert contents(out) == contents(undisturbed)
     assert not list(out.rglob(".writing-*"))
 
 
-def kill_at(process: subprocess.Popen[bytes], out: Path, moment: str) -> None:
-    """SIGKILL when the folder shows that the run has come so far."""
-    seen = {
-        "at once": lambda: True,
-        "training": lambda: (out / "run.json").exists(),
-        "trained": lambda: any(out.glob("jobs/train-*")),
-        "auditing": lambda: any(out.glob("jobs/audit-*")),
-        "tables": lambda: (out / "instances.parquet").exists(),
-    }[moment]
-    deadline = time.monotonic() + 120
-    while not seen() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() in (-signal.SIGKILL, 0)  # 0: it was quicker than the blow
+def test_a_second_run_in_the_same_folder_is_told_who_is_first(tmp_path: Path):
+    out = tmp_path / "out"
+    first = subprocess.Popen([*COMMAND, "--out", str(out)])
+    try:
+        deadline = time.monotonic() + 60
+        while not (out / "run.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert first.poll() is None, "the first run ended before the second could begin"
+        second = subprocess.run(
+            [*COMMAND, "--out", str(out), "--resume"], capture_output=True, text=True
+        )
+    finally:
+        first.kill()
+        first.wait()
+    assert second.returncode == 2
+    assert f"is in use by process {first.pid}, which started at 20" in second.stderr
+    assert "Traceback" not in second.stderr
 
 
 def test_a_resumed_complete_run_is_left_as_it_is(undisturbed: Path):
@@ -142,7 +181,7 @@ def test_from_python_in_four_lines(tmp_path: Path):
     corpus = assay.load_corpus("motif", options={"documents": "300", "length": "30"})
     model = assay.train(corpus, encoder="average")
     audit = assay.audit(model, corpus, probes=UNTRAINED)
-    assert audit.record["settings"]["sample"] == sample_size("quick")  # as the command would
+    assert audit.manifest.settings.count("sample") == sample_size("quick")  # as the command would
     page = audit.report(tmp_path / "report.html")
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert set(audit.evidence()["probe"]) == set(UNTRAINED)

@@ -15,7 +15,7 @@ from assay.errors import UserError
 from assay.probes import PROBES
 from assay.runs import run as runs
 from assay.runs.validation import check_request
-from tests.training.small_lessons import TINY
+from tests.training.small_trainings import TINY
 
 ASKED = ("uniform", "seeds", "guide", "imitation", "deception")
 OPTIONS = {"documents": "60", "length": "30"}
@@ -86,13 +86,7 @@ def test_from_python_the_same_evidence(whole: Path):
     gap = (audit.evidence()["value"] - kept["value"]).abs().max()
     assert gap is not None
     assert gap < 1e-4  # its base is trained with all threads, which may change last digits
-    assert audit.record["trainings"]["seed"] == 0
-
-
-def test_settings_of_trainings_are_recorded_only_where_given():
-    assert {"seeds", "from_scratch"}.isdisjoint(Settings().as_record())
-    given = Settings(seeds=3, from_scratch=True).as_record()
-    assert (given["seeds"], given["from_scratch"]) == (3, True)
+    assert audit.manifest.section("trainings").count("seed") == 0
 
 
 def test_no_seeds_are_too_few(tmp_path: Path):
@@ -102,7 +96,7 @@ def test_no_seeds_are_too_few(tmp_path: Path):
 
 def test_the_command_passes_both_options_on(monkeypatch, tmp_path: Path):
     asked: list[Settings] = []
-    monkeypatch.setattr(running, "run", lambda settings, *_, **__: asked.append(settings))
+    monkeypatch.setattr(running, "execute_run", lambda settings, *_, **__: asked.append(settings))
     monkeypatch.setattr(running, "write_report", lambda out: out)
     command = ["run", "--seeds", "3", "--from-scratch", "--quiet", "--out", str(tmp_path / "x")]
     app(command, standalone_mode=False)

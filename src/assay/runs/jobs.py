@@ -48,9 +48,7 @@ class TrainJob:
     threads: int
     device: str
     vectors: Vectors | None = None
-    penalty: AttentionPenalty | None = (
-        None  # for control models, whose attention is pushed towards or off the marked items
-    )
+    penalty: AttentionPenalty | None = None  # only for control models
 
     @property
     def job(self) -> Job:

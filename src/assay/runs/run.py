@@ -23,7 +23,6 @@ from assay.data.corpus import Corpus, Document
 from assay.data.embeddings import Vectors, load_vectors
 from assay.data.files import read_json, write_file, write_json, write_parquet
 from assay.engines import Task, run_graph, run_jobs
-from assay.errors import UserError
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
 from assay.progress import Track
@@ -38,8 +37,8 @@ from assay.runs.further_trainings import (
 )
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, own_vectors, run_audit, run_training
 from assay.runs.manifest import RUN_FILE, Manifest
-from assay.runs.store import LOCK, locked, sweep
-from assay.runs.validation import check_probes
+from assay.runs.store import locked, sweep
+from assay.runs.validation import check_directory, check_probes
 from assay.summary import summarize
 from assay.training.recipes import configure, corpus_for, recipe_for
 from assay.training.specs import TrainingBudget, training_budget
@@ -206,38 +205,12 @@ def measure(
     return Results(audited.instances, evidence, classes, manifest, settings.seed), trained
 
 
-def check_directory(out: Path, settings: Settings, resume: bool) -> None:
-    """Refuse a folder that holds another run or something else."""
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {out} is a file: pass a folder")
-    if (out / RUN_FILE).exists():
-        held = Manifest.read(out).settings.values
-        _check_same(out, held, settings.as_record(), resume)
-    elif out.is_dir() and any(path.name != LOCK for path in out.iterdir()):
-        raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
-
-
 def claim_directory(out: Path, settings: Settings) -> None:
     """Make the folder this run's, after removing what a killed process left half-written."""
     if out.is_dir():
         sweep(out)
     if not (out / RUN_FILE).exists():
         Manifest.running(settings.as_record()).write(out)
-
-
-def _check_same(out: Path, held: Mapping[str, Any], asked: dict[str, Any], resume: bool) -> None:
-    keys = [key for key in sorted({*held, *asked}) if held.get(key) != asked.get(key)]
-    if keys:
-        differing = "; ".join(f"{k} {held.get(k)!r} there, {asked.get(k)!r} here" for k in keys)
-        raise UserError(
-            f"--out {out} holds another run ({differing}): pass another folder, or the settings "
-            "of that run"
-        )
-    if not resume:
-        raise UserError(
-            f"--out {out} already holds this run: pass --resume to finish or redraw it, or "
-            "another folder"
-        )
 
 
 def vectors_of(settings: Settings, corpus: Corpus, folder: Path, track: Track) -> Path:

@@ -5,8 +5,9 @@ engine was mistyped.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,6 +19,8 @@ from assay.errors import UserError, nearest
 from assay.models.attention import ATTENTIONS
 from assay.models.build import MODELS
 from assay.probes import PROBES
+from assay.runs.manifest import RUN_FILE, Manifest
+from assay.runs.store import LOCK
 
 
 def check_request(settings: Settings, execution: Execution, out: Path) -> None:
@@ -112,3 +115,29 @@ def _places(execution: Execution, out: Path) -> Iterator[str]:
         yield f"--out {out} cannot be a folder: {standing} is a file. Pass another folder."
     elif not os.access(standing, os.W_OK):
         yield f"--out {out} cannot be written: {standing} is closed to you. Pass another folder."
+
+
+def check_directory(out: Path, settings: Settings, resume: bool) -> None:
+    """Refuse a folder that holds another run or something else."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is a file: pass a folder")
+    if (out / RUN_FILE).exists():
+        held = Manifest.read(out).settings.values
+        _check_same(out, held, settings.as_record(), resume)
+    elif out.is_dir() and any(path.name != LOCK for path in out.iterdir()):
+        raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
+
+
+def _check_same(out: Path, held: Mapping[str, Any], asked: dict[str, Any], resume: bool) -> None:
+    keys = [key for key in sorted({*held, *asked}) if held.get(key) != asked.get(key)]
+    if keys:
+        differing = "; ".join(f"{k} {held.get(k)!r} there, {asked.get(k)!r} here" for k in keys)
+        raise UserError(
+            f"--out {out} holds another run ({differing}): pass another folder, or the settings "
+            "of that run"
+        )
+    if not resume:
+        raise UserError(
+            f"--out {out} already holds this run: pass --resume to finish or redraw it, or "
+            "another folder"
+        )

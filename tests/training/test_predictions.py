@@ -1,4 +1,4 @@
-"""Does a look say what the audit says of the same model?"""
+"""Predictions on a split: equal to the audit of the same model, and independent of batches."""
 
 import numpy as np
 import pytest
@@ -8,13 +8,15 @@ from assay.data.batches import EncodedSplit
 from assay.data.corpus import Document
 from assay.models.build import build_model
 from assay.runs.audit import audit_documents
-from assay.training import predictions as looks
+from assay.scores.leave_one_out import leave_one_out
+from assay.training import predictions
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
 from assay.training.recipes import configure
 from tests.small_models import corpus
-from tests.training.small_lessons import TINY
+from tests.training.small_trainings import TINY
 
 TOY = corpus(60)
+SCORES = {"leave_one_out": leave_one_out}
 
 
 def model_and_split():
@@ -22,9 +24,9 @@ def model_and_split():
     return model, EncodedSplit.encode(TOY.test, TOY.vocabulary, 2)
 
 
-def test_a_look_equals_the_audit(tmp_path):
+def test_predictions_equal_those_of_the_audit(tmp_path):
     model, split = model_and_split()
-    seen = predict_split(model, split, deletions=True)
+    seen = predict_split(model, split, SCORES)
     audited = audit_documents(
         model, TOY.test, TOY.vocabulary, probes=(), seed=0, model_seed=0
     ).instances
@@ -42,13 +44,13 @@ def test_a_look_equals_the_audit(tmp_path):
     assert kept.predictions.tolist() == [int(p[1] > 0.5) for p in seen["probabilities"]]
 
 
-@pytest.mark.parametrize("deletions", [False, True])
-def test_a_batch_of_one_equals_a_batch_of_many(monkeypatch, deletions):
+@pytest.mark.parametrize("scores", [None, SCORES], ids=["predictions", "with scores"])
+def test_a_batch_of_one_equals_a_batch_of_many(monkeypatch, scores):
     model, split = model_and_split()
-    many = predict_split(model, split, deletions=deletions)
-    monkeypatch.setattr(looks, "EVALUATION_CELLS", 1)
-    monkeypatch.setattr(looks, "LOOK_PAIRS", 1)
-    one = predict_split(model, split, deletions=deletions)
+    many = predict_split(model, split, scores)
+    monkeypatch.setattr(predictions, "EVALUATION_CELLS", 1)
+    monkeypatch.setattr(predictions, "SCORED_PAIRS", 1)
+    one = predict_split(model, split, scores)
     assert one["id"].to_list() == many["id"].to_list()
     for column in set(many.columns) - {"id", "label"}:
         for a, b in zip(one[column], many[column], strict=True):
@@ -68,7 +70,7 @@ def test_marked_items_are_deleted_and_documents_of_nothing_else_left_out():
     ]
 
 
-def test_looking_changes_nothing():
+def test_predicting_changes_nothing():
     model, split = model_and_split()
     before = [parameter.clone() for parameter in model.parameters()]
     assert predict_split(model, split).equals(predict_split(model, split))
