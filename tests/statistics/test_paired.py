@@ -65,7 +65,7 @@ def test_the_other_way_round_is_the_negative():
 def test_pieces_do_not_change_the_draws(monkeypatch):
     labels, better, worse = drawn(2, 1)
     whole = f1_difference(labels, better, worse, seed=3)
-    monkeypatch.setattr(paired, "COUNTS", 50)
+    monkeypatch.setattr(paired, "COUNTS_AT_ONCE", 50)
     assert f1_difference(labels, better, worse, seed=3) == whole
 
 

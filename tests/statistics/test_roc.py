@@ -122,5 +122,5 @@ def test_no_document_and_no_item_have_no_values():
 
 
 def test_shapes_that_differ_are_refused():
-    with pytest.raises(ValueError, match="must all be one"):
+    with pytest.raises(ValueError, match="same shape"):
         auc(np.zeros((2, 3)), np.zeros((2, 2), bool), np.zeros((2, 3), bool))

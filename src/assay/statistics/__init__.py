@@ -1,1 +1,1 @@
-"""Statistics: rank correlation, divergences, intervals, keyed random numbers."""
+"""Statistics: rank correlation, divergences, ranking metrics, intervals, keyed random numbers."""

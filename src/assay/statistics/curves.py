@@ -1,4 +1,8 @@
-"""What does a curve of pairs (how far, at what price) come to, and how do two of them differ?"""
+"""Summaries and differences of trade-off curves.
+
+A curve is a set of points (distance, cost): how far a model's attention is from the base model's,
+and how much its predictions differ. It may be unsorted.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,21 +10,21 @@ from numpy.typing import NDArray
 Points = NDArray[np.float64]
 
 
-def area(far: Points, price: Points) -> float:
-    """Mean price between the nearest and the farthest point; NaN if the curve has no width."""
-    x, y = _sorted(far, price)
+def area(distance: Points, cost: Points) -> float:
+    """The mean cost between the nearest and the farthest point; NaN if the curve has no width."""
+    x, y = _sorted(distance, cost)
     width = float(x[-1] - x[0]) if len(x) else 0.0
     return float(np.trapezoid(y, x)) / width if width > 0 else float("nan")
 
 
-def bend(far: Points, price: Points) -> float:
-    """How far the curve stays below its chord, as a share of the triangle under the chord.
+def bend(distance: Points, cost: Points) -> float:
+    """How far the curve stays below its chord, relative to the triangle under the chord.
 
-    1: nothing is paid before the very end (convex); 0: straight; below 0: the price rises early
-    (concave). NaN where the curve does not rise. A price that also falls on the way is measured
-    by its whole range: a curve of noise that ends a little higher than it began bends little.
+    1: the cost is zero before the very end (convex); 0: straight; below 0: the cost rises early
+    (concave). NaN if the curve does not rise. The height of the triangle is the whole range of the
+    cost. A noisy curve that ends slightly above its start therefore has a small bend.
     """
-    x, y = _sorted(far, price)
+    x, y = _sorted(distance, cost)
     if len(x) < 3 or x[-1] <= x[0] or y[-1] <= y[0]:
         return float("nan")
     width = float(x[-1] - x[0])
@@ -30,10 +34,10 @@ def bend(far: Points, price: Points) -> float:
 
 
 def gap(one: tuple[Points, Points], other: tuple[Points, Points]) -> float:
-    """Mean absolute difference in price, over all distances that both reach; NaN if none.
+    """The mean absolute difference in cost over all distances that both curves reach; NaN if none.
 
-    The price of a distance is the least that is paid by a point at least as far: points that are
-    dearer and nearer than another do not count.
+    The cost of a distance is the least cost of any point at least as far. Points that are nearer
+    and more costly than another do not count.
     """
     (x, y), (u, v) = _sorted(*one), _sorted(*other)
     reach = min(x[-1], u[-1])
@@ -41,17 +45,17 @@ def gap(one: tuple[Points, Points], other: tuple[Points, Points]) -> float:
         return float("nan")
     ends = np.unique(np.minimum(np.concatenate([x, u]), reach))
     widths = np.diff(ends, prepend=0.0)
-    apart = np.abs(_least_price(x, y, ends) - _least_price(u, v, ends))
-    return float((apart * widths).sum() / reach)
+    difference = np.abs(_least_cost(x, y, ends) - _least_cost(u, v, ends))
+    return float((difference * widths).sum() / reach)
 
 
-def _least_price(x: Points, y: Points, places: Points) -> Points:
-    """At each place the lowest of the points from there on; `x` ascends."""
+def _least_cost(x: Points, y: Points, distances: Points) -> Points:
+    """The least cost of the points at or beyond each distance; `x` ascends."""
     lowest = np.minimum.accumulate(y[::-1])[::-1]
-    least: Points = lowest[np.searchsorted(x, places)]
+    least: Points = lowest[np.searchsorted(x, distances)]
     return least
 
 
-def _sorted(far: Points, price: Points) -> tuple[Points, Points]:
-    order = np.lexsort((price, far))
-    return far[order], price[order]
+def _sorted(distance: Points, cost: Points) -> tuple[Points, Points]:
+    order = np.lexsort((cost, distance))
+    return distance[order], cost[order]

@@ -1,38 +1,37 @@
-"""How far apart are two distributions, and what did the model decide?
+"""Distances between distributions, class probabilities and decisions.
 
-The last axis holds the outcomes (classes, or items for attention); all other axes are the
-caller's and broadcast. Everything is computed in the dtype that is given, in nats.
+The last axis holds the outcomes (classes, or items for attention). All other axes broadcast.
+Everything is computed in the given dtype, in nats.
 """
 
 import torch
 from torch import Tensor
 
-MOSTLY_Q = -0.5  # (p - q) / (p + q) at and below which the plain ratio is accurate
+MOSTLY_Q = -0.5  # value of (p - q) / (p + q) up to which the plain ratio is accurate
 
 
 def tvd(p: Tensor, q: Tensor) -> Tensor:
-    """Total variation distance: half the sum of absolute differences, 0 to 1."""
+    """Total variation distance: half the sum of absolute differences, from 0 to 1."""
     return (p - q).abs().sum(dim=-1) / 2
 
 
 def kl(p: Tensor, q: Tensor) -> Tensor:
-    """Kullback-Leibler divergence of q from p; infinite where q rules out what p allows."""
+    """Kullback-Leibler divergence KL(p || q); infinite where q is zero and p is not."""
     return (torch.xlogy(p, p) - torch.xlogy(p, q)).sum(dim=-1)
 
 
 def jsd(p: Tensor, q: Tensor) -> Tensor:
-    """Jensen-Shannon divergence, 0 to log 2, with 0 log 0 = 0; exactly 0 where p equals q."""
+    """Jensen-Shannon divergence, from 0 to log 2, with 0 log 0 = 0; exactly 0 where p equals q."""
     outcomes = _against_mean(p, q) + _against_mean(q, p)
-    # No outcome adds less than nothing; rounding may.
+    # The sum is never negative, but rounding may make it so.
     return (outcomes.sum(dim=-1) / 2).clamp(min=0)
 
 
 def _against_mean(p: Tensor, q: Tensor) -> Tensor:
-    """Per outcome p log(p / m), where m is the mean of p and q.
+    """p log(p / m) per outcome, where m is the mean of p and q.
 
     As p / m = 1 + (p - q) / (p + q), log1p keeps the digits that the ratio loses when p and q are
-    close. Where p is almost nothing beside q that sum rounds to zero, and the ratio is the one
-    to take.
+    close. Where p is tiny beside q, that sum rounds to zero, so the ratio is used.
     """
     total = p + q
     total = total.where(total > 0, torch.ones_like(total))
@@ -42,17 +41,17 @@ def _against_mean(p: Tensor, q: Tensor) -> Tensor:
 
 
 def class_probabilities(logits: Tensor) -> Tensor:
-    """Probabilities over the last axis; a head with one logit means two classes, (1 - p, p)."""
+    """Probabilities over the last axis; a single logit means two classes, (1 - p, p)."""
     if logits.shape[-1] == 1:
         return torch.cat([torch.sigmoid(-logits), torch.sigmoid(logits)], dim=-1)
     return torch.softmax(logits, dim=-1)
 
 
 def decisions(logits: Tensor) -> Tensor:
-    """The decided class: the lowest index among the largest logits.
+    """The predicted class: the lowest index among the largest logits.
 
-    A head with one logit z has the classes' logits (0, z), so z = 0 decides for class 0.
+    A single logit z stands for the class logits (0, z), so z = 0 gives class 0.
     """
     if logits.shape[-1] == 1:
         return (logits[..., 0] > 0).long()
-    return logits.argmax(dim=-1)  # documented to give the first of equal maxima
+    return logits.argmax(dim=-1)  # documented to return the first of equal maxima

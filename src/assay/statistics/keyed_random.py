@@ -1,9 +1,10 @@
-"""What random numbers does this document get, whoever shares its batch?
+"""Random numbers that depend on a document and a seed, not on the batch.
 
-A generator that is drawn from in turn would give a document other numbers in another batch, on
-another worker or beside longer neighbours. Here a number is a pure function of the document's
-key and of its place in the asked-for shape: the mixing of splitmix64 (Steele, Lea and Flood 2014)
-applied to a counter, axis by axis. A wider shape therefore only adds numbers at its end.
+A generator that is drawn from sequentially would give a document different numbers in another
+batch, on another worker or beside longer documents. Here a number is a pure function of the
+document's key and of its position in the requested shape: the mixing function of splitmix64
+(Steele, Lea and Flood 2014) applied to a counter, axis by axis. A larger shape therefore only adds
+numbers at its end.
 """
 
 import hashlib
@@ -20,11 +21,11 @@ SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 KEY_BYTES = 8
 UNUSED_BITS = np.uint64(64 - 53)  # a float64 holds 53 bits
 UNIT = 2.0**-53
-LAST_POSITION = np.uint64(2**24 - 1)  # 24 bits for the position leave 40 random ones to sort by
+LAST_POSITION = np.uint64(2**24 - 1)  # 24 bits for the position leave 40 random bits to sort by
 
 
 def document_keys(ids: Sequence[str], seed: int, purpose: str) -> Keys:
-    """One key per document; another seed or another purpose gives unrelated keys."""
+    """One key per document; another seed or purpose gives unrelated keys."""
     return np.array([_key(name, seed, purpose) for name in ids], dtype=np.uint64)
 
 
@@ -34,38 +35,40 @@ def uniform(keys: Keys, *shape: int) -> NDArray[np.float64]:
 
 
 def permutations(keys: Keys, mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
-    """Per document `count` random orders of its real positions, (B, count, T).
+    """`count` random orders of each document's real positions, (B, count, T).
 
-    Position t receives what stood at `result[b, c, t]`; a masked position keeps its own. A
-    document padded further gets the same orders.
+    Position t receives the item from `result[b, c, t]`; a masked position keeps its own. A document
+    with more padding gets the same orders.
     """
     length = mask.shape[1]
     if length > LAST_POSITION:
-        raise ValueError(f"{length} items in a document; permutations reach {LAST_POSITION}")
+        raise ValueError(
+            f"{length} items in a document; permutations support at most {LAST_POSITION}"
+        )
     positions = np.arange(length, dtype=np.uint64)
-    # Random high bits to sort by and the position below them: one sort gives the order, and equal
-    # lots cannot fall differently on another machine. Masked positions sort last.
-    lots = _bits(keys, count, length)
-    lots &= ~LAST_POSITION
-    lots |= np.where(mask, positions, ~np.uint64(0))[:, None]
-    lots.sort(axis=-1)
-    lots &= LAST_POSITION
-    drawn = lots.view(np.int64)
-    _fit_to_gaps(drawn, mask)
-    np.copyto(drawn, positions.view(np.int64), where=~mask[:, None])
-    return drawn
+    # Random high bits to sort by, with the position in the low bits: one sort gives the order, and
+    # ties cannot be resolved differently on another machine. Masked positions sort last.
+    sort_keys = _bits(keys, count, length)
+    sort_keys &= ~LAST_POSITION
+    sort_keys |= np.where(mask, positions, ~np.uint64(0))[:, None]
+    sort_keys.sort(axis=-1)
+    sort_keys &= LAST_POSITION
+    orders = sort_keys.view(np.int64)
+    _fit_to_gaps(orders, mask)
+    np.copyto(orders, positions.view(np.int64), where=~mask[:, None])
+    return orders
 
 
-def _fit_to_gaps(drawn: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
-    """Where real positions follow masked ones, hand the k-th lot to the k-th real position."""
+def _fit_to_gaps(orders: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
+    """Where real positions follow masked ones, assign the k-th draw to the k-th real position."""
     gaps = (mask[:, 1:] & ~mask[:, :-1]).any(axis=1)
     if gaps.any():
-        turn = np.maximum(mask[gaps].cumsum(axis=1) - 1, 0)
-        drawn[gaps] = np.take_along_axis(drawn[gaps], turn[:, None], axis=-1)
+        rank = np.maximum(mask[gaps].cumsum(axis=1) - 1, 0)
+        orders[gaps] = np.take_along_axis(orders[gaps], rank[:, None], axis=-1)
 
 
 def _key(name: str, seed: int, purpose: str) -> int:
-    # JSON keeps the three apart whatever they contain, and spells every string in ASCII.
+    # JSON separates the three unambiguously and writes every string in ASCII.
     digest = hashlib.sha256(json.dumps([seed, purpose, name]).encode("ascii")).digest()
     return int.from_bytes(digest[:KEY_BYTES], "little")
 
@@ -78,7 +81,7 @@ def _bits(keys: Keys, *shape: int) -> Keys:
 
 
 def _mix(bits: Keys) -> Keys:
-    """Spread every input bit over all 64; in place, for these arrays are the large ones."""
+    """Spread every input bit over all 64 bits; in place, because these arrays are large."""
     bits ^= bits >> np.uint64(30)
     bits *= FIRST_FACTOR
     bits ^= bits >> np.uint64(27)
