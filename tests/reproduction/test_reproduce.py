@@ -1,4 +1,4 @@
-"""Is a table made again from runs that are cached, resumed and never lost?"""
+"""Tests of whole reproductions: runs are cached, resumed and never lost; the page is complete."""
 
 import json
 import re
@@ -7,46 +7,48 @@ import pytest
 
 from assay.config import Execution
 from assay.errors import UserError
+from assay.papers.declared import read_paper
 from assay.reproduction import execution as execution_module
-from assay.reproduction.models import ModelSelection
+from assay.reproduction.models import ModelSelection, selected_models
 from assay.reproduction.reproduce import reproduce
 from assay.runs.run import execute_run
 from tests.reproduction.tiny_paper import write_paper, write_published
 
 MODEL = ("motif", "average+additive")
-FIRST = "runs/motif-120-average-additive-random-seed0"
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("reproduction")
+RUN = "motif-120-average-additive-random-seed{}"
+MOTIF = ModelSelection(only=("motif",))
+VECTORS_SECTION = "## Vectors or seed?"
 
 
 @pytest.fixture(autouse=True)
-def no_files(monkeypatch):
+def no_data(monkeypatch):
     monkeypatch.delenv("ASSAY_DATA", raising=False)
 
 
 @pytest.fixture(scope="module")
-def reference(place):
-    return write_paper(place / "reference")
-
-
-def make(place, reference, name="tiny", **given):
-    return reproduce(
-        name, out=place / "runs", page_file=place / "tiny.md", reference=reference, **given
-    )
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reproduction")
 
 
 @pytest.fixture(scope="module")
-def made(place, reference):
+def out(folder):
+    return folder / "runs"
+
+
+@pytest.fixture(scope="module")
+def reference(folder):
+    return write_paper(folder / "reference")
+
+
+@pytest.fixture(scope="module")
+def result(out, reference):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ASSAY_DATA", raising=False)
-        return make(place, reference)
+        return reproduce("tiny", out=out, reference=reference)
 
 
-def states(made):
-    return [outcome.state for outcome in made.outcomes]
+def states(result):
+    return [outcome.state for outcome in result.outcomes]
 
 
 def row(page, *words):
@@ -55,55 +57,76 @@ def row(page, *words):
     return found[0]
 
 
-def test_a_missing_corpus_is_a_row_and_loses_nothing(place, made):
-    assert sorted(states(made)) == ["refused", "trained", "trained"]
-    assert (made.refused, made.failed) == (1, 0)
-    page = made.page.read_text()
+def test_a_missing_corpus_is_a_row_and_does_not_stop_the_others(result):
+    assert sorted(states(result)) == ["refused", "trained", "trained"]
+    assert (result.refused, result.failed) == (1, 0)
+    page = result.page.read_text()
     assert "not run: files missing" in row(page, "| sst |")
-    assert "trainDevTestTrees" in page or "train.txt" in page  # what to get
+    assert "trainDevTestTrees" in page or "train.txt" in page  # the files to get
     assert "babi1 (average+dot): it is slow" in page
-    assert any("motif average+additive random" in line for line in made.lines)
+    assert any("motif average+additive random" in line for line in result.lines)
 
 
-def test_the_page_tells_what_is_needed_to_judge_it(place, made):
-    page = made.page.read_text()
-    for words in (
+def test_the_page_says_how_it_was_made(folder, result):
+    page = result.page.read_text()
+    for text in (
         "# Tiny 2019",
         "assay reproduce tiny --out OUT",
         "Student's t",
         "A sample",
         "over the limit of 120",
-        "Made with assay",
+        "The runs were made with assay",
     ):
-        assert words in page
-    assert str(place) not in page
+        assert text in page
+    assert str(folder) not in page
     assert not re.search(r"\b20[12]\d-\d\d-\d\d", page)
 
 
-def test_the_numbers_are_those_of_the_runs(place, made):
-    values = []
-    for seed in (0, 1):
-        folder = place / "runs" / f"motif-120-average-additive-random-seed{seed}"
-        values.append(json.loads((folder / "run.json").read_text())["test"]["f1"])
-    mean = sum(values) / 2
-    assert f"2 | {mean:.3f} [" in row(made.page.read_text(), "motif", "`random` | all")
+def test_the_numbers_are_those_of_the_runs(out, result):
+    manifests = [json.loads((out / RUN.format(n) / "run.json").read_text()) for n in (0, 1)]
+    mean = sum(manifest["test"]["f1"] for manifest in manifests) / 2
+    assert f"2 | {mean:.3f} [" in row(result.page.read_text(), "motif", "`random` | all")
 
 
-def test_what_no_run_holds_is_said(made):
-    assert "do not hold `max_jsd` of the probe `nobody`" in made.page.read_text()
+def test_a_quantity_that_no_run_measured_is_named(result):
+    assert "do not contain `max_jsd` of the probe `unknown`" in result.page.read_text()
 
 
-def test_a_second_call_trains_nothing_and_writes_the_same_page(place, reference, made):
-    before = made.page.read_bytes()
-    times = {path: path.stat().st_mtime_ns for path in (place / "runs").rglob("*")}
-    again = make(place, reference)
+def test_a_second_call_trains_nothing_and_writes_the_same_page(out, reference, result):
+    def times():
+        files = [path for path in out.rglob("*") if path != result.page and path != out]
+        return {path: path.stat().st_mtime_ns for path in files}
+
+    page, before = result.page.read_bytes(), times()
+    again = reproduce("tiny", out=out, reference=reference)
     assert sorted(states(again)) == ["kept", "kept", "refused"]
-    assert {path: path.stat().st_mtime_ns for path in (place / "runs").rglob("*")} == times
-    assert made.page.read_bytes() == before
+    assert times() == before
+    assert result.page.read_bytes() == page
 
 
-def test_published_numbers_are_marked(place, reference, made):
-    rows = json.loads((place / FIRST / "summary.json").read_text())
+def test_everything_is_written_below_out(reference, tmp_path, monkeypatch):
+    working, out = tmp_path / "working", tmp_path / "out"
+    working.mkdir()
+    monkeypatch.chdir(working)
+    selection = ModelSelection(only=("motif",), seeds=1)
+    result = reproduce("tiny", out=out, selection=selection, reference=reference)
+    assert states(result) == ["trained"]
+    assert result.page == out / "tiny.md"
+    assert result.page.is_file()
+    assert list(working.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "working"]
+
+
+def test_the_page_can_be_written_elsewhere(out, reference, result, tmp_path):
+    page = tmp_path / "docs" / "page.md"
+    again = reproduce("tiny", out=out, page_file=page, reference=reference)
+    assert again.page == page
+    same = result.page.read_text().replace("--out OUT", "--out OUT --page PAGE")
+    assert page.read_text() == same
+
+
+def test_published_numbers_are_marked(folder, out, reference, result):
+    rows = json.loads((out / RUN.format(0) / "summary.json").read_text())
     means = {
         r["class"]: r["value"]
         for r in rows
@@ -116,123 +139,121 @@ def test_published_numbers_are_marked(place, reference, made):
         ("taus", *MODEL, "1", "mean", "9.99", "printed"),
         ("taus", *MODEL, "1", "std", "0.2", "printed"),
     )
-    # One seed only: the interval over documents holds, and there is none for std.
-    alone = place / "alone"
-    alone.mkdir()
-    (alone / "motif").symlink_to(place / FIRST)
-    made = reproduce(
-        "tiny/taus",
-        choice=ModelSelection(only=("sst",)),
-        out=alone,
-        reference=reference,
-        page_file=place / "alone.md",
-    )
-    page = made.page.read_text()
+    # With one seed the interval is over documents, and std has none.
+    one_seed = folder / "one seed"
+    one_seed.mkdir()
+    (one_seed / "motif").symlink_to(out / RUN.format(0))
+    selection = ModelSelection(only=("sst",))
+    reproduced = reproduce("tiny/taus", selection=selection, out=one_seed, reference=reference)
+    page = reproduced.page.read_text()
     assert f"{means[first]:.6f} (recalled) inside" in row(page, f"| {first} | 1 |")
     assert "9.99 **outside**" in row(page, f"| {second} | 1 |")
     assert "0.20 no interval" in row(page, f"| {second} | 1 |")
     assert "1 of 2 published numbers are inside" in page
-    # Two seeds: now std has one, too.
-    both = make(place, reference, "tiny/taus").page.read_text()
-    assert "no interval" not in row(both, f"| {second} | 2 |")
+    # With two seeds std has an interval, too.
+    page = reproduce("tiny/taus", out=out, reference=reference).page.read_text()
+    assert "no interval" not in row(page, f"| {second} | 2 |")
 
 
-def test_a_probe_that_comes_later_keeps_the_training(place, reference, made, tmp_path):
+def test_a_further_probe_keeps_the_training(reference, result, tmp_path):
     narrow = write_paper(tmp_path / "narrow")
     text = (narrow / "tiny.toml").read_text()
     (narrow / "tiny.toml").write_text(text.replace(', "permutation"]', "]").replace("= 2", "= 1"))
-    given = {
-        "out": tmp_path / "runs",
-        "page_file": tmp_path / "tiny.md",
-        "choice": ModelSelection(only=("motif",), seeds=1),
-    }
-    assert states(reproduce("tiny", reference=narrow, **given)) == ["trained"]
-    jobs = tmp_path / FIRST / "jobs"
+    out, selection = tmp_path / "runs", ModelSelection(only=("motif",), seeds=1)
+    first = reproduce("tiny", out=out, selection=selection, reference=narrow)
+    assert states(first) == ["trained"]
+    jobs = out / RUN.format(0) / "jobs"
     (training,) = jobs.glob("train-*")
     stamp = training.stat().st_mtime_ns
-    assert states(reproduce("tiny", reference=reference, **given)) == ["trained"]
+    second = reproduce("tiny", out=out, selection=selection, reference=reference)
+    assert states(second) == ["trained"]
     assert list(jobs.glob("train-*")) == [training]
     assert training.stat().st_mtime_ns == stamp
-    summary = (jobs.parent / "summary.csv").read_text()
-    assert "permutation" in summary
+    assert "permutation" in (jobs.parent / "summary.csv").read_text()
 
 
-def test_a_failed_run_does_not_lose_the_others(place, reference, made, tmp_path, monkeypatch):
-    def break_first(settings, out, **given):
+def test_a_failed_run_does_not_stop_the_others(reference, tmp_path, monkeypatch):
+    def fail_for_seed_0(settings, out, **options):
         if settings.seed == 0:
             raise RuntimeError("a bug of ours")
-        real(settings, out, **given)
+        execute_run(settings, out, **options)
 
-    real = execute_run
-    monkeypatch.setattr(execution_module, "execute_run", break_first)
-    said = []
-    made = reproduce(
-        "tiny/scores",
-        choice=ModelSelection(only=("motif",)),
-        out=tmp_path / "runs",
-        page_file=tmp_path / "tiny.md",
-        reference=reference,
-        say=said.append,
+    monkeypatch.setattr(execution_module, "execute_run", fail_for_seed_0)
+    log = []
+    result = reproduce(
+        "tiny/scores", selection=MOTIF, out=tmp_path, reference=reference, log=log.append
     )
-    assert states(made) == ["failed", "trained"]
-    assert made.failed == 1
-    assert any("Traceback" in line and "a bug of ours" in line for line in said)
-    assert "| 1 |" in row(made.page.read_text(), "motif", "`random` | all")
+    assert states(result) == ["failed", "trained"]
+    assert result.failed == 1
+    assert any("Traceback" in line and "a bug of ours" in line for line in log)
+    assert "| 1 |" in row(result.page.read_text(), "motif", "`random` | all")
 
 
-def test_a_dead_worker_leaves_the_rest_refused(monkeypatch, tmp_path):
-    def dying(engine, function, arguments, workers, **execution):
+def test_a_broken_manifest_refuses_only_its_own_run(reference, tmp_path, monkeypatch):
+    broken = tmp_path / RUN.format(0)
+    broken.mkdir()
+    (broken / "run.json").write_text("{")
+    monkeypatch.setattr(execution_module, "execute_run", lambda *arguments, **options: None)
+    paper, _ = read_paper("tiny", reference)
+    (model,) = selected_models(paper, MOTIF)
+    runs = [
+        execution_module.ReproductionRun(model.settings(paper, seed), tmp_path, None, None)
+        for seed in (0, 1)
+    ]
+    outcomes = list(execution_module.reproduce_runs(runs, Execution(), lambda outcome: None))
+    assert [outcome.state for outcome in outcomes] == ["refused", "trained"]
+    assert "run.json cannot be read" in outcomes[0].message
+
+
+def test_a_dead_worker_refuses_the_remaining_runs(monkeypatch, tmp_path):
+    def dying(engine, function, arguments, workers, **options):
         yield function(arguments[0])
         raise UserError("a worker process died")
 
-    paper_place = write_paper(tmp_path / "reference")
+    reference = write_paper(tmp_path / "reference")
     monkeypatch.setattr(execution_module, "run_jobs", dying)
-    monkeypatch.setattr(execution_module, "execute_run", lambda *given, **named: None)
-    made = reproduce(
-        "tiny/scores",
-        choice=ModelSelection(only=("motif",)),
-        out=tmp_path / "runs",
-        page_file=tmp_path / "tiny.md",
-        reference=paper_place,
-    )
-    assert states(made) == ["trained", "refused"]
-    assert "a worker process died" in made.page.read_text()
+    monkeypatch.setattr(execution_module, "execute_run", lambda *arguments, **options: None)
+    out = tmp_path / "runs"
+    result = reproduce("tiny/scores", selection=MOTIF, out=out, reference=reference)
+    assert states(result) == ["trained", "refused"]
+    assert "a worker process died" in result.page.read_text()
 
 
-def test_both_kinds_of_vectors_are_compared(place, reference, made):
-    vectors = place / "own vectors.txt"
-    words = json.loads((place / FIRST / "model.json").read_text())
-    known = [word for word in words["vocabulary"] if not word.startswith("<")]
-    vectors.write_text("".join(f"{word} {i % 7} {i % 3} 1\n" for i, word in enumerate(known)))
-    choice = ModelSelection(only=("motif",), vectors=vectors)
-    assert states(make(place, reference, choice=choice)) == ["kept"] * 2 + ["trained"] * 2
-    page = (place / "tiny.md").read_text()
+def test_both_kinds_of_vectors_are_compared(folder, out, reference, result):
+    vectors = folder / "own vectors.txt"
+    model = json.loads((out / RUN.format(0) / "model.json").read_text())
+    words = [word for word in model["vocabulary"] if not word.startswith("<")]
+    vectors.write_text("".join(f"{word} {i % 7} {i % 3} 1\n" for i, word in enumerate(words)))
+    selection = ModelSelection(only=("motif",), vectors=vectors)
+    both = reproduce("tiny", out=out, selection=selection, reference=reference)
+    assert states(both) == ["kept"] * 2 + ["trained"] * 2
+    page = both.page.read_text()
     assert "`own vectors.txt` has 3 dimensions" in page
-    assert "## Vectors or seed?" in page
-    section = page.split("## Vectors or seed?")[1]
+    assert VECTORS_SECTION in page
+    section = page.split(VECTORS_SECTION)[1]
     assert row(section, "motif | average+additive").count("|") == 7
     # A call that does not name the file still shows its runs.
-    make(place, reference)
-    assert "## Vectors or seed?" in (place / "tiny.md").read_text()
+    assert VECTORS_SECTION in reproduce("tiny", out=out, reference=reference).page.read_text()
 
 
 @pytest.mark.parametrize(
-    ("choice", "execution", "words"),
+    ("selection", "execution", "message"),
     [
         (ModelSelection(only=("motiv",)), Execution(), "did you mean 'motif'"),
         (ModelSelection(encoders=("lstm",)), Execution(), "--encoder 'lstm'"),
         (ModelSelection(seeds=0), Execution(engine="rays"), r"--engine 'rays'(.|\n)*--seeds 0"),
     ],
 )
-def test_what_cannot_be_done_is_refused(reference, tmp_path, choice, execution, words):
-    page = tmp_path / "tiny.md"
-    with pytest.raises(UserError, match=words):
+def test_an_impossible_selection_is_refused(reference, tmp_path, selection, execution, message):
+    with pytest.raises(UserError, match=message):
         reproduce(
-            "tiny",
-            choice=choice,
-            execution=execution,
-            out=tmp_path / "runs",
-            page_file=page,
-            reference=reference,
+            "tiny", selection=selection, execution=execution, out=tmp_path, reference=reference
         )
-    assert not page.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_cannot_be_the_folder_of_the_runs(reference, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(UserError, match="file is a file: pass a folder"):
+        reproduce("tiny", out=file, reference=reference)

@@ -1,11 +1,11 @@
-"""A paper small enough to reproduce in seconds, on a corpus that needs no files."""
+"""A small declared paper that is reproduced in seconds, on a corpus that needs no files."""
 
 import csv
 from pathlib import Path
 
 PAPER = """
 title = "Tiny 2019"
-tables = ["scores", "taus", "rivals"]
+tables = ["scores", "taus", "distances"]
 preset = "quick"
 probes = ["agreement", "permutation"]
 opening = "Two models."
@@ -72,15 +72,15 @@ probe = "agreement"
 quantity = "tau_attention_gradient"
 statistic = "std"
 """
-RIVALS = """
-title = "Rivals"
+DISTANCES = """
+title = "Distances"
 words = "How far?"
 [[parts]]
 title = "By weight"
-published = "rivals"
+published = "distances"
 [[parts.measures]]
 heading = "0 to 0.25"
-probe = "nobody"
+probe = "unknown"
 quantity = "max_jsd"
 group = ["eps=0.01", "max_attention=0-0.25"]
 statistic = "median"
@@ -90,7 +90,7 @@ COLUMNS = ("paper", "table", "corpus", "setting", "group", "statistic", "value",
 
 def write_paper(folder: Path) -> Path:
     folder.mkdir()
-    tables = {"tiny-scores": SCORES, "tiny-taus": TAUS, "tiny-rivals": RIVALS}
+    tables = {"tiny-scores": SCORES, "tiny-taus": TAUS, "tiny-distances": DISTANCES}
     for name, text in {"tiny": PAPER, **tables}.items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     write_published(folder)

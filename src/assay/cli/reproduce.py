@@ -1,4 +1,4 @@
-"""`assay reproduce`: a paper's table, ours beside the published numbers."""
+"""`assay reproduce`: the tables of a paper, compared with the published numbers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,34 +11,44 @@ from assay.cli.app import WHOLE, app, console, say
 @app.command()
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(metavar="TABLE", help="PAPER/TABLE, or PAPER for all of it.")
+        str | None,
+        typer.Argument(metavar="TABLE", help="PAPER/TABLE, or PAPER for all its tables."),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The corpora's files; or $ASSAY_DATA.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Where the runs are; runs/PAPER.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of the corpora; or $ASSAY_DATA.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for runs, page and figures; default runs/PAPER."),
+    ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="For every model; else as declared.", **WHOLE)
+        int | None, typer.Option(help="Seeds per model; default: as declared.", **WHOLE)
     ] = None,
-    only: Annotated[str, typer.Option(help="Corpora, joined by commas.")] = "",
-    encoder: Annotated[str, typer.Option(help="Encoders, joined by commas.")] = "",
+    only: Annotated[str, typer.Option(help="Corpora, separated by commas.")] = "",
+    encoder: Annotated[str, typer.Option(help="Encoders, separated by commas.")] = "",
     vectors: Annotated[
-        Path | None, typer.Option(help="For the models that are declared with vectors of a file.")
+        Path | None, typer.Option(help="The file for models declared with a vectors file.")
     ] = None,
-    page: Annotated[Path | None, typer.Option(help="The page; docs/reproduction/PAPER.md.")] = None,
-    engine: Annotated[str, typer.Option(help="serial; processes or ray: models side by side.")] = (
-        "serial"
-    ),
+    page: Annotated[
+        Path | None,
+        typer.Option(help="Write the page here, figures beside it; default OUT/PAPER.md."),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="serial, processes or ray; the last two train in parallel.")
+    ] = "serial",
     jobs: Annotated[
         int, typer.Option(help="Workers of the processes and ray engines.", **WHOLE)
     ] = 2,
     ray_address: Annotated[
-        str | None, typer.Option(help="A cluster to join; else Ray starts on this machine.")
+        str | None, typer.Option(help="A Ray cluster to join; default: start Ray here.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    show: Annotated[bool, typer.Option("--list", help="Only list what is declared.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Only list the declared tables.")] = False,
 ) -> None:
-    """Make a paper's table again, ours beside the published numbers.
+    """Reproduce a paper's table and compare it with the published numbers.
 
-    What is finished is not trained again: stop it when you like, and give the same command.
+    Everything is written below --out. Finished runs are kept: you can stop the command and give it
+    again to continue.
 
     Examples:
       assay reproduce --list
@@ -48,23 +58,34 @@ def reproduce(
     from assay.config import Execution
     from assay.papers.declared import known
     from assay.progress import progress_tracker, progress_watcher
-    from assay.reproduction.models import ModelSelection, names_in
-    from assay.reproduction.reproduce import reproduce as make_again
+    from assay.reproduction.models import ModelSelection, split_names
+    from assay.reproduction.reproduce import reproduce as reproduce_paper
 
     if show or name is None:
         for table, title in known().items():
             typer.echo(f"{table}  {title}")
         return
-    choice = ModelSelection(names_in(only), names_in(encoder), seeds, vectors)
-    execution = Execution(data, None, engine, jobs, progress_tracker(console, quiet),
-                ray_address=ray_address, watching=progress_watcher(console, quiet))  # fmt: skip
-    made = make_again(name, choice=choice, execution=execution, out=out, page_file=page,
-                      say=(lambda line: None) if quiet else say)  # fmt: skip
+    execution = Execution(
+        data,
+        engine=engine,
+        workers=jobs,
+        track=progress_tracker(console, quiet),
+        ray_address=ray_address,
+        watching=progress_watcher(console, quiet),
+    )
+    result = reproduce_paper(
+        name,
+        selection=ModelSelection(split_names(only), split_names(encoder), seeds, vectors),
+        execution=execution,
+        out=out,
+        page_file=page,
+        log=(lambda line: None) if quiet else say,
+    )
     if not quiet:
-        for line in made.lines:
+        for line in result.lines:
             typer.echo(line)
-        typer.echo(f"Page: {made.page}")
-    if made.refused or made.failed:
-        say(f"assay: {made.refused + made.failed} of {len(made.outcomes)} runs are missing; "
-             "the page says why.")  # fmt: skip
-        raise typer.Exit(1 if made.failed else 2)
+        typer.echo(f"Page: {result.page}")
+    missing = result.refused + result.failed
+    if missing:
+        say(f"assay: {missing} of {len(result.outcomes)} runs are missing; the page says why.")
+        raise typer.Exit(1 if result.failed else 2)

@@ -1,1 +1,1 @@
-"""Reproduction of the tables and figures of the papers."""
+"""Reproduction of the papers' tables and figures, compared with the published numbers."""

@@ -1,9 +1,8 @@
-"""By how much do two models, or two quantities of one model, differ on the same documents?
+"""Comparison of measured values with published ones, row by row.
 
-Documents are joined by their ids, so that what one document has more or less in it drops out;
-those for which one of the two does not exist are left out.
-
-Does the published number lie within what we can tell from our own runs?
+A row is read from the runs of one model or, for a difference, from pairs of runs on the same
+documents. Documents of a pair are joined by their ids, so that variation between documents cancels;
+documents for which one of the two values does not exist are left out.
 """
 
 import math
@@ -13,88 +12,88 @@ from typing import Literal
 
 from assay.papers.declared import ALL, Measure, Part
 from assay.papers.published import OVERALL, Numbers, Published, beside
-from assay.reproduction.models import DeclaredModel, Run
+from assay.reproduction.finished_runs import FinishedRun
+from assay.reproduction.models import DeclaredModel
 from assay.statistics.intervals import Interval, mean_interval, seeds_interval
 
-NO_PARTNER = "no two runs with the same seed and documents"
-
+NO_PAIR = "no two runs with the same seed and documents"
 NOTHING = "–"
+NO_CLASSES = "–"  # a model that was neither run nor published has no classes yet
+Mark = Literal["inside", "outside", "no interval", "not measured", ""]
+RULE = """\
+A published number is marked **inside** if it lies within our 95 % interval, bounds included, and \
+**outside** otherwise. It is taken as printed, with no allowance for rounding. If a model was \
+trained with two or more seeds, the interval is Student's t over seeds. If it was trained once, \
+the interval is over test documents (percentile bootstrap; Wilson for proportions) and does not \
+include the variation between seeds. If a number describes whole models and one run trains several \
+of them, the interval is Student's t over those models. Standard deviations have no interval over \
+documents. Published numbers without a remark were printed in the paper. The remark "recalled" \
+means not verified, and "digitised" means read off a figure. A number published for another corpus \
+is shown for orientation and is not marked."""
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two finished runs on the same documents; the second's values are taken from the first's."""
+class RunPair:
+    """Two finished runs on the same documents; a value is the first's minus the second's."""
 
-    first: Run
-    second: Run
+    first: FinishedRun
+    second: FinishedRun
 
     @property
-    def classes(self) -> list[str]:
+    def classes(self) -> tuple[str, ...]:
         return self.first.classes
 
-    def value(self, measure: Measure, name: str, score: str) -> Interval | None:
-        """The mean difference over documents of all classes; None: not measured."""
+    def value(self, measure: Measure, class_name: str, score: str) -> Interval | None:
+        """The mean difference over documents of all classes; None if it was not measured."""
         assert measure.probe is not None, "a difference is between quantities of a probe"
         assert measure.quantity is not None, "a difference is between quantities of a probe"
-        ours = self.first.documents(measure.probe, measure.quantity)
-        theirs = self.second.documents(measure.probe, measure.less or measure.quantity)
-        both = ours.join(theirs, on="instance", suffix="_less", maintain_order="left").drop_nulls()
-        if both.is_empty():
+        minuend = self.first.documents(measure.probe, measure.quantity)
+        subtrahend = self.second.documents(measure.probe, measure.less or measure.quantity)
+        joined = minuend.join(subtrahend, on="instance", suffix="_less", maintain_order="left")
+        joined = joined.drop_nulls()
+        if joined.is_empty():
             return None
-        return mean_interval((both["value"] - both["value_less"]).to_numpy(), self.first.seed)
+        differences = (joined["value"] - joined["value_less"]).to_numpy()
+        return mean_interval(differences, self.first.seed)
 
 
-Measured = Run | Pair
+ValueSource = FinishedRun | RunPair
 
 
-def measured(
-    part: Part, cell: DeclaredModel, runs: Mapping[DeclaredModel, Sequence[Run]]
-) -> Sequence[Measured]:
-    """What a row of this part is read from: runs of the model, or pairs of runs, by seed."""
+def value_sources(
+    part: Part, model: DeclaredModel, runs: Mapping[DeclaredModel, Sequence[FinishedRun]]
+) -> Sequence[ValueSource]:
+    """What a row is read from, by seed: runs of the model, or pairs of runs for a difference."""
     if part.encoders:
-        other = runs.get(replace(cell, encoder=part.encoders[1]), ())
+        other = runs.get(replace(model, encoder=part.encoders[1]), ())
         return [
-            Pair(first, second)
-            for first in runs[cell]
+            RunPair(first, second)
+            for first in runs[model]
             for second in other
             if first.seed == second.seed and first.fingerprint == second.fingerprint
         ]
     if any(measure.less is not None for measure in part.measures):
-        return [Pair(run, run) for run in runs[cell]]
-    return runs[cell]
+        return [RunPair(run, run) for run in runs[model]]
+    return runs[model]
 
 
-def rows_for(part: Part, cell: DeclaredModel) -> bool:
-    """Two encoders share a row, which stands under the first."""
-    return not part.encoders or cell.encoder == part.encoders[0]
-
-
-Mark = Literal["inside", "outside", "no interval", "not measured", ""]
-EVERY = "–"  # a model that was neither run nor published has no classes yet
-RULE = """\
-A number is **inside** if the published value, as printed and with no allowance for its rounding, \
-lies within our 95 % interval, bounds included; otherwise it is **outside**. Where a model was \
-trained with two seeds or more that interval is Student's t over the seeds; where it was trained \
-once it is the interval over test documents (percentile bootstrap, Wilson for shares), which knows \
-nothing of what another seed would give. Numbers of whole models, of which one run trains several, \
-have Student's t over those models. Standard deviations have no interval over documents. \
-Published numbers without a word beside them were printed; others are marked (recalled: not \
-verified; digitised: read off a figure). A number published of another corpus is shown for \
-orientation and never judged by."""
+def has_rows(part: Part, model: DeclaredModel) -> bool:
+    """Whether the model has its own rows; two compared encoders share the row of the first."""
+    return not part.encoders or model.encoder == part.encoders[0]
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One number of ours beside the published one, if there is one."""
+class ComparedNumber:
+    """One measured number and the published one, if there is one."""
 
     published: Published | None
     seeds: Interval | None  # mean over the seeds that have the number
-    instances: Interval | None  # of the first seed
+    documents: Interval | None  # of the first seed
 
     @property
     def interval(self) -> Interval | None:
-        """The one that counts: over seeds if there are several, else over documents."""
-        return self.seeds if self.seeds is not None and self.seeds.n > 1 else self.instances
+        """The interval that decides: over seeds if there are several, otherwise over documents."""
+        return self.seeds if self.seeds is not None and self.seeds.n > 1 else self.documents
 
     @property
     def mark(self) -> Mark:
@@ -110,83 +109,82 @@ class Compared:
 
 @dataclass(frozen=True)
 class ComparedRow:
-    """One model, or two compared, and class; `not_run` says why there are no numbers of ours."""
+    """The numbers of one model, or of two compared ones, for one class."""
 
-    cell: DeclaredModel  # of two the first
-    model: str
-    name: str  # of the class; `all`
+    model: DeclaredModel  # of two compared models the first
+    model_name: str
+    class_name: str  # or `all`
     seeds: int
-    numbers: tuple[Compared, ...]
-    not_run: str = ""
+    numbers: tuple[ComparedNumber, ...]
+    not_run: str = ""  # why nothing was measured
 
     @property
-    def measured(self) -> bool:
-        return any(each.seeds is not None for each in self.numbers)
+    def is_measured(self) -> bool:
+        return any(number.seeds is not None for number in self.numbers)
 
     @property
-    def published(self) -> bool:
-        return any(each.published is not None for each in self.numbers)
+    def is_published(self) -> bool:
+        return any(number.published is not None for number in self.numbers)
 
     @property
-    def empty(self) -> bool:
-        """Neither ours nor published."""
-        return bool(self.not_run) and not self.published
+    def is_empty(self) -> bool:
+        """Whether it was neither run nor published."""
+        return bool(self.not_run) and not self.is_published
 
 
-def rows_of(
-    part: Part, cell: DeclaredModel, runs: Sequence[Measured], published: Numbers, not_run: str
+def compared_rows(
+    part: Part,
+    model: DeclaredModel,
+    sources: Sequence[ValueSource],
+    published: Numbers,
+    not_run: str,
 ) -> Iterator[ComparedRow]:
-    """A row per class: predicted classes where runs name them, else the published ones."""
-    rows = part.rows or cell.grid.rows
-    for name, group in _classes(part, cell, runs, published, rows):
+    """One row per class: the predicted classes of the runs or, without runs, the published ones."""
+    name = f"{' − '.join(part.encoders)}, {model.attention}" if part.encoders else model.name
+    for class_name, group in _classes(part, model, sources, published):
         numbers = tuple(
-            _compared(
+            _compare(
                 measure,
-                cell,
-                name,
-                runs,
-                beside(published, part, cell.grid, cell.model, group, measure),
+                model,
+                class_name,
+                sources,
+                beside(published, part, model.grid, model.name, group, measure),
             )
             for measure in part.measures
         )
-        yield ComparedRow(
-            cell, _model(part, cell), name, len(runs), numbers, "" if runs else not_run
-        )
-
-
-def _model(part: Part, cell: DeclaredModel) -> str:
-    return f"{' − '.join(part.encoders)}, {cell.attention}" if part.encoders else cell.model
+        reason = "" if sources else not_run
+        yield ComparedRow(model, name, class_name, len(sources), numbers, reason)
 
 
 def _classes(
-    part: Part, cell: DeclaredModel, runs: Sequence[Measured], published: Numbers, rows: str
+    part: Part, model: DeclaredModel, sources: Sequence[ValueSource], published: Numbers
 ) -> list[tuple[str, str]]:
-    """(the class as we name it, the group under which it was published)."""
-    if rows == ALL:
+    """Pairs of the class name and the group under which the class was published."""
+    if (part.rows or model.grid.rows) == ALL:
         return [(ALL, OVERALL)]
-    if runs:
-        return [(name, str(number)) for number, name in enumerate(runs[0].classes)]
-    groups = published.groups(part.published, cell.grid.name, cell.model)
-    return [(f"class {group}", group) for group in groups] or [(EVERY, OVERALL)]
+    if sources:
+        return [(name, str(number)) for number, name in enumerate(sources[0].classes)]
+    groups = published.groups(part.published, model.grid.name, model.name)
+    return [(f"class {group}", group) for group in groups] or [(NO_CLASSES, OVERALL)]
 
 
-def _compared(
+def _compare(
     measure: Measure,
-    cell: DeclaredModel,
-    name: str,
-    runs: Sequence[Measured],
+    model: DeclaredModel,
+    class_name: str,
+    sources: Sequence[ValueSource],
     published: Published | None,
-) -> Compared:
-    found = [run.value(measure, name, cell.grid.score) for run in runs]
-    there = [interval.times(measure.times) for interval in found if interval is not None]
-    if not there:
-        return Compared(published, None, None)
-    first = None if found[0] is None else there[0]
-    return Compared(published, seeds_interval([each.value for each in there]), first)
+) -> ComparedNumber:
+    values = [source.value(measure, class_name, model.grid.score) for source in sources]
+    scaled = [interval.times(measure.times) for interval in values if interval is not None]
+    if not scaled:
+        return ComparedNumber(published, None, None)
+    first = None if values[0] is None else scaled[0]
+    return ComparedNumber(published, seeds_interval([each.value for each in scaled]), first)
 
 
-def number(interval: Interval | None) -> str:
-    """Three places: one more than most published numbers have."""
+def format_interval(interval: Interval | None) -> str:
+    """A value with its bounds to three decimals, one more than most published numbers have."""
     if interval is None or math.isnan(interval.value):
         return NOTHING
     if math.isnan(interval.low):

@@ -1,8 +1,9 @@
-"""How are the models of a table trained, so that one failure does not lose the others?
+"""Execution of the runs that a table needs, so that one failure does not lose the others.
 
-Each is an ordinary run in a folder of its own. A run that is complete is not touched; one that
-was killed, or that lacks a probe which is asked now, goes on from its finished jobs. Runs stand
-beside each other, unless they train further models: then the engine works within each of them.
+Each model and seed is an ordinary run in its own folder. A complete run is not touched. A run that
+was killed, or that lacks a probe which is needed now, continues from its finished jobs. Runs are
+executed in parallel, unless they train further models: then they are executed one after another,
+and the engine works within each of them.
 """
 
 import traceback
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from assay.config import OWN_VECTORS, Execution, Settings
-from assay.data.files import write_json
 from assay.engines import run_jobs
 from assay.errors import UserError
 from assay.probes import PROBES
-from assay.reproduction.models import RECORD, covers, record_of, slug
+from assay.reproduction.finished_runs import covers, existing_manifest
+from assay.reproduction.models import slug
+from assay.runs.manifest import Manifest
 from assay.runs.run import execute_run
 
 State = Literal["kept", "trained", "refused", "failed"]
@@ -24,6 +26,8 @@ State = Literal["kept", "trained", "refused", "failed"]
 
 @dataclass(frozen=True)
 class ReproductionRun:
+    """One run of a reproduction."""
+
     settings: Settings
     out: Path
     data: Path | None
@@ -36,74 +40,82 @@ class ReproductionRun:
 
 @dataclass(frozen=True)
 class RunOutcome:
+    """The outcome of one run. `message` says why it was refused (by the user's input) or failed."""
+
     settings: Settings
     state: State
-    words: str = ""  # what was wrong: the user's to mend if refused, ours if failed
+    message: str = ""
 
     @property
-    def done(self) -> bool:
+    def is_available(self) -> bool:
         return self.state in ("kept", "trained")
 
 
-def reproduce_run(task: ReproductionRun, execution: Execution | None = None) -> RunOutcome:
-    """One run. What goes wrong is handed back with its words, so that the next can go on."""
-    record = record_of(task.folder)
-    if record is not None and covers(record, task.settings):
-        return RunOutcome(task.settings, "kept")
+def reproduce_run(run: ReproductionRun, execution: Execution | None = None) -> RunOutcome:
+    """Execute one run. An error is returned in the outcome, so that other runs can continue."""
     try:
-        _reclaim(task)
-        vectors = None if task.settings.vectors in (None, OWN_VECTORS) else task.vectors
-        within = replace(execution or Execution(), data=task.data, vectors=vectors)
-        execute_run(task.settings, task.folder, execution=within, resume=True)
-    except UserError as mistake:
-        return RunOutcome(task.settings, "refused", str(mistake))
+        manifest = existing_manifest(run.folder)
+        if manifest is not None and covers(manifest, run.settings):
+            return RunOutcome(run.settings, "kept")
+        _take_over(run, manifest)
+        vectors = None if run.settings.vectors in (None, OWN_VECTORS) else run.vectors
+        own_execution = replace(execution or Execution(), data=run.data, vectors=vectors)
+        execute_run(run.settings, run.folder, execution=own_execution, resume=True)
+    except UserError as error:
+        return RunOutcome(run.settings, "refused", str(error))
     except Exception:
-        return RunOutcome(task.settings, "failed", traceback.format_exc())
-    return RunOutcome(task.settings, "trained")
+        return RunOutcome(run.settings, "failed", traceback.format_exc())
+    return RunOutcome(run.settings, "trained")
 
 
 def reproduce_runs(
-    tasks: Sequence[ReproductionRun], execution: Execution, tell: Callable[[RunOutcome], None]
+    runs: Sequence[ReproductionRun],
+    execution: Execution,
+    on_outcome: Callable[[RunOutcome], None],
 ) -> Iterator[RunOutcome]:
-    """Each outcome when it is there. A dead worker ends the rest, whose words then say so."""
-    left = {slug(task.settings): task.settings for task in tasks}
+    """Yield each outcome as soon as it is known; if a worker dies, the other runs are refused."""
+    remaining = {slug(run.settings): run.settings for run in runs}
+    execute = _one_by_one if _train_further_models(runs) else _in_parallel
     try:
-        for outcome in (
-            _one_by_one(tasks, execution) if _trains(tasks) else _together(tasks, execution)
-        ):
-            del left[slug(outcome.settings)]
-            tell(outcome)
+        for outcome in execute(runs, execution):
+            del remaining[slug(outcome.settings)]
+            on_outcome(outcome)
             yield outcome
-    except UserError as mistake:
-        for settings in left.values():
-            outcome = RunOutcome(settings, "refused", str(mistake))
-            tell(outcome)
+    except UserError as error:
+        for settings in remaining.values():
+            outcome = RunOutcome(settings, "refused", str(error))
+            on_outcome(outcome)
             yield outcome
 
 
-def _trains(tasks: Sequence[ReproductionRun]) -> bool:
-    """Does any of these runs have a graph of trainings of its own?"""
-    asked = {name for task in tasks for name in task.settings.probes}
-    return any(PROBES[name].trainings is not None for name in asked)
+def _train_further_models(runs: Sequence[ReproductionRun]) -> bool:
+    """Whether any of these runs has a graph of further trainings."""
+    probes = {name for run in runs for name in run.settings.probes}
+    return any(PROBES[name].trainings is not None for name in probes)
 
 
-def _one_by_one(tasks: Sequence[ReproductionRun], execution: Execution) -> Iterator[RunOutcome]:
-    for task in tasks:
-        yield reproduce_run(task, execution)
+def _one_by_one(runs: Sequence[ReproductionRun], execution: Execution) -> Iterator[RunOutcome]:
+    for run in runs:
+        yield reproduce_run(run, execution)
 
 
-def _together(tasks: Sequence[ReproductionRun], execution: Execution) -> Iterable[RunOutcome]:
+def _in_parallel(runs: Sequence[ReproductionRun], execution: Execution) -> Iterable[RunOutcome]:
     with execution.watching("models") as watch:
-        yield from run_jobs(execution.engine, reproduce_run, tasks, execution.workers,
-                            ray_address=execution.ray_address, watch=watch)  # fmt: skip
+        yield from run_jobs(
+            execution.engine,
+            reproduce_run,
+            runs,
+            execution.workers,
+            ray_address=execution.ray_address,
+            watch=watch,
+        )
 
 
-def _reclaim(task: ReproductionRun) -> None:
-    """A folder that holds the same model under other settings is taken over.
+def _take_over(run: ReproductionRun, manifest: Manifest | None) -> None:
+    """Claim a folder that holds the same model under other settings.
 
-    Its jobs are named by hash, so what is still right is used and the rest is done anew.
+    Its jobs are named by hash, so those that are still valid are reused and the rest is repeated.
     """
-    held = record_of(task.folder)
-    asked = task.settings.as_record()
-    if held is not None and held.get("settings") != asked:
-        write_json(task.folder / RECORD, {"status": "running", "settings": asked})
+    settings = run.settings.as_record()
+    if manifest is not None and manifest.settings.values != settings:
+        Manifest.running(settings).write(run.folder)

@@ -1,41 +1,34 @@
-"""Which models are meant, and under which settings and folder is each trained?"""
+"""Models that a paper declares, the user's selection of them, and the settings of their runs."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import polars as pl
-
-from assay.config import VERSION, Settings
-from assay.data.files import read_json
+from assay.config import Settings
 from assay.errors import UserError, nearest
-from assay.papers.declared import Grid, Measure, Paper
+from assay.papers.declared import Grid, Paper
 from assay.papers.published import spelt
 from assay.probes import PROBES
-from assay.statistics.intervals import Interval, score_interval
 
 RANDOM, FILE = "random", "file"
-# One, whatever the engine: models are trained beside each other, and threads change last digits.
-Summary = dict[tuple[str | None, ...], dict[frozenset[str], Interval]]
+# One thread under every engine: models are trained in parallel, and threads change last digits.
 THREADS = 1
 
 
 @dataclass(frozen=True)
 class ModelSelection:
-    """What the user wants of a paper; nothing said means all that is trained by default."""
+    """The user's selection; an empty field selects everything that is trained by default."""
 
     only: tuple[str, ...] = ()  # corpora
     encoders: tuple[str, ...] = ()
-    seeds: int | None = None  # for every model, in place of the declared number
+    seeds: int | None = None  # for every model, instead of the declared number
     vectors: Path | None = None
 
 
 @dataclass(frozen=True)
 class DeclaredModel:
-    """One model: all its seeds together stand in one row of a table."""
+    """One model of a paper. All its seeds share one row of a table."""
 
     grid: Grid
     encoder: str
@@ -43,8 +36,8 @@ class DeclaredModel:
     vectors: str  # `random`, `corpus`, or the name of a vectors file
 
     @property
-    def model(self) -> str:
-        """As published.csv spells it."""
+    def name(self) -> str:
+        """The name in published.csv."""
         return spelt(self.encoder, self.attention)
 
     def settings(self, paper: Paper, seed: int) -> Settings:
@@ -64,22 +57,22 @@ class DeclaredModel:
         )
 
 
-def names_in(given: str) -> tuple[str, ...]:
-    """Names joined by commas, each once; an empty text has none."""
-    return tuple(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
+def split_names(text: str) -> tuple[str, ...]:
+    """The names in a comma-separated text, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 def slug(settings: Settings) -> str:
-    """The folder of a run; its other settings are the same throughout a paper."""
+    """The folder name of a run. Settings that it leaves out are equal throughout a paper."""
     vectors = re.sub(r"\W+", "-", settings.vectors or RANDOM)
-    sample = [str(settings.limit)] if settings.limit else []
-    afresh = ["scratch"] if settings.from_scratch else []
-    return "-".join((settings.corpus, *sample, settings.encoder, settings.attention, vectors,
-                     *afresh, f"seed{settings.seed}"))  # fmt: skip
+    limit = [str(settings.limit)] if settings.limit else []
+    scratch = ["scratch"] if settings.from_scratch else []
+    parts = [settings.corpus, *limit, settings.encoder, settings.attention, vectors, *scratch]
+    return "-".join([*parts, f"seed{settings.seed}"])
 
 
 def declared_models(paper: Paper, vectors: Sequence[str]) -> Iterator[DeclaredModel]:
-    """Every declared model; `vectors` names the files that stand for the kind `file`."""
+    """Every declared model; `vectors` names the files that replace the kind `file`."""
     for grid in paper.corpora:
         for kind in grid.vectors:
             for name in vectors if kind == FILE else (kind,):
@@ -88,120 +81,27 @@ def declared_models(paper: Paper, vectors: Sequence[str]) -> Iterator[DeclaredMo
                         yield DeclaredModel(grid, encoder, attention, name)
 
 
-def selected_models(paper: Paper, choice: ModelSelection) -> list[DeclaredModel]:
-    """The models asked for; a name the paper does not have is refused."""
-    _check("--only", choice.only, [grid.name for grid in paper.corpora])
-    _check("--encoder", choice.encoders, [name for grid in paper.corpora for name in grid.encoders])
-    files = () if choice.vectors is None else (choice.vectors.name,)
-    return [cell for cell in declared_models(paper, files) if _wanted(cell, choice)]
+def selected_models(paper: Paper, selection: ModelSelection) -> list[DeclaredModel]:
+    """The selected models; a name that the paper does not declare is an error."""
+    encoders = [name for grid in paper.corpora for name in grid.encoders]
+    _check("--only", selection.only, [grid.name for grid in paper.corpora])
+    _check("--encoder", selection.encoders, encoders)
+    files = () if selection.vectors is None else (selection.vectors.name,)
+    return [model for model in declared_models(paper, files) if _is_selected(model, selection)]
 
 
-def seeds_of(cell: DeclaredModel, choice: ModelSelection) -> range:
-    return range(cell.grid.seeds if choice.seeds is None else choice.seeds)
+def seeds_of(model: DeclaredModel, selection: ModelSelection) -> range:
+    return range(model.grid.seeds if selection.seeds is None else selection.seeds)
 
 
-def _wanted(cell: DeclaredModel, choice: ModelSelection) -> bool:
-    named = cell.grid.name in choice.only if choice.only else not cell.grid.unless_named
-    return named and (not choice.encoders or cell.encoder in choice.encoders)
+def _is_selected(model: DeclaredModel, selection: ModelSelection) -> bool:
+    grid = model.grid
+    by_corpus = grid.name in selection.only if selection.only else not grid.unless_named
+    return by_corpus and (not selection.encoders or model.encoder in selection.encoders)
 
 
-def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise UserError(f"{option} '{name}' is not declared here: {nearest(name, set(known))}.")
-
-
-RECORD = "run.json"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A complete run."""
-
-    folder: Path
-    record: Mapping[str, Any]
-
-    @property
-    def seed(self) -> int:
-        return int(self.record["settings"]["seed"])
-
-    @property
-    def classes(self) -> list[str]:
-        return list(self.record["corpus"]["classes"])
-
-    @property
-    def fingerprint(self) -> str:
-        """Of all documents and splits."""
-        return str(self.record["corpus"]["fingerprint"])
-
-    @property
-    def vectors(self) -> str:
-        return self.record["settings"]["vectors"] or RANDOM
-
-    def value(self, measure: Measure, name: str, score: str) -> Interval | None:
-        """What it measured for this class, with the interval over instances; None: nothing."""
-        if measure.probe is None:
-            return self._score(score)
-        key = (measure.probe, measure.quantity, measure.statistic, name)
-        return self._summary.get(key, {}).get(frozenset(measure.group))
-
-    def documents(self, probe: str, quantity: str) -> pl.DataFrame:
-        """One quantity of every document: `instance` and `value`, null where it does not exist."""
-        table = pl.scan_parquet(self.folder / "evidence.parquet")
-        own = (pl.col("probe") == probe) & (pl.col("quantity") == quantity)
-        return table.filter(own).select("instance", "value").collect()
-
-    def _score(self, score: str) -> Interval:
-        columns = pl.scan_parquet(self.folder / "instances.parquet").select("label", "prediction")
-        found = columns.collect()
-        return score_interval(
-            found["label"].to_list(), found["prediction"].to_list(), self.classes, score, self.seed
-        )
-
-    @cached_property
-    def _summary(self) -> Summary:
-        table: Summary = {}
-        for row in read_json(self.folder / "summary.json"):
-            if row["value"] is not None:
-                key = (row["probe"], row["quantity"], row["statistic"], row["class"])
-                group = frozenset((row["group"] or "").split(";")) - {""}
-                table.setdefault(key, {})[group] = _interval(row)
-        return table
-
-
-def record_of(folder: Path) -> dict[str, Any] | None:
-    path = folder / RECORD
-    return read_json(path) if path.is_file() else None
-
-
-def covers(record: Mapping[str, Any], settings: Settings) -> bool:
-    """Is this the record of a complete run of these settings, with these probes or more?"""
-    if record.get("status") != "complete" or record["versions"]["assay"] != VERSION:
-        return False
-    held, asked = dict(record["settings"]), settings.as_record()
-    return set(asked.pop("probes")) <= set(held.pop("probes")) and held == asked
-
-
-def complete_runs(out: Path) -> list[Run]:
-    """Every complete run below `out`, in order of names."""
-    folders = sorted(path.parent for path in out.glob(f"*/{RECORD}"))
-    records = [(folder, record_of(folder)) for folder in folders]
-    return [Run(f, record) for f, record in records if record and record["status"] == "complete"]
-
-
-def runs_of(cell: DeclaredModel, paper: Paper, runs: list[Run]) -> list[Run]:
-    """The runs of one model, by seed."""
-    wanted = cell.settings(paper, seed=0).as_record()
-    free = ("seed", "probes", "threads")
-    asked = {key: value for key, value in wanted.items() if key not in free}
-
-    def fits(run: Run) -> bool:
-        held = run.record["settings"]
-        return {key: value for key, value in held.items() if key not in free} == asked
-
-    return sorted(filter(fits, runs), key=lambda run: run.seed)
-
-
-def _interval(row: Mapping[str, Any]) -> Interval:
-    low, high = (float("nan") if row[end] is None else row[end] for end in ("low", "high"))
-    return Interval(row["value"], low, high, row["n"])
+def _check(option: str, names: Sequence[str], declared: Sequence[str]) -> None:
+    for name in names:
+        if name not in declared:
+            cure = nearest(name, set(declared))
+            raise UserError(f"{option} '{name}' is not declared for this paper: {cure}.")

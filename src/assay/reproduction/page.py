@@ -1,225 +1,254 @@
-"""How is a number with its interval written, and a command without this machine's paths?
+"""The Markdown page of a paper and the lines for the terminal.
 
-On which documents, with which model and with which versions were the numbers made?
-
-What does a person at the terminal see of a table? One line per number, so that grep works.
-
-How does a paper's page look: ours beside the published numbers, in Markdown?
+The terminal shows one line per number, so that grep works. Folders of this machine are replaced by
+words such as DATA and OUT.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from assay.config import Execution
 from assay.papers.declared import Measure, Part
-from assay.reproduction.comparison import NOTHING, RULE, Compared, ComparedRow, number
-from assay.reproduction.figures import CAPTION, FRONTIER
-from assay.reproduction.models import DeclaredModel, ModelSelection, Run
-from assay.reproduction.results import Collected, Printed
+from assay.reproduction.comparison import (
+    NOTHING,
+    RULE,
+    ComparedNumber,
+    ComparedRow,
+    format_interval,
+)
+from assay.reproduction.figures import FRONTIER, FRONTIER_CAPTION
+from assay.reproduction.finished_runs import FinishedRun
+from assay.reproduction.models import DeclaredModel, ModelSelection
+from assay.reproduction.results import ComparedTable, PaperResults
 from assay.reproduction.sensitivity import continuation_lines, vectors_lines
 
-DATA, OUT = "DATA", "OUT"
-
-
-def command(name: str, choice: ModelSelection, execution: Execution, out: Path) -> str:
-    """What was typed, as anyone may type it: folders of this machine become words."""
-    given = {
-        "--data": DATA if execution.data is not None else None,
-        "--out": str(out) if not out.is_absolute() else OUT,
-        "--only": ",".join(choice.only),
-        "--encoder": ",".join(choice.encoders),
-        "--seeds": choice.seeds,
-        "--vectors": choice.vectors.name if choice.vectors is not None else None,
-    }
-    options = [f"{option} {value}" for option, value in given.items() if value]
-    return " ".join(["assay reproduce", name, *options])
-
-
-def without_places(text: str, choice: ModelSelection, execution: Execution, out: Path) -> str:
-    """The same text without folders of this machine; relative ones are everyone's."""
-    places = {DATA: execution.data, OUT: out.absolute()}
-    if choice.vectors is not None:
-        places[choice.vectors.name] = choice.vectors
-    for word, place in places.items():
-        if place is not None and place.is_absolute():
-            text = text.replace(str(place), word)
-    return text
-
-
+DATA, OUT, PAGE = "DATA", "OUT", "PAGE"
 SPLITS = ("train", "dev", "test")
+DOTS_CAPTION = """\
+Dots are means and lines are 95 % intervals: over seeds if a model was trained with several seeds, \
+otherwise over documents."""
+Lines = Iterator[str]
 
 
-def data_lines(collected: Collected) -> Iterator[str]:
-    """Sizes after cleaning, and what each reader said and left out."""
-    first = _first_runs(collected)
+@dataclass(frozen=True)
+class Places:
+    """The files and folders of one call."""
+
+    out: Path
+    data: Path | None = None
+    vectors: Path | None = None
+    page: Path | None = None  # only if the user chose it
+
+    def hide(self, text: str) -> str:
+        """The text without absolute paths of this machine; relative paths stay."""
+        words = {DATA: self.data, OUT: self.out.absolute()}
+        if self.vectors is not None:
+            words[self.vectors.name] = self.vectors
+        for word, path in words.items():
+            if path is not None and path.is_absolute():
+                text = text.replace(str(path), word)
+        return text
+
+
+def format_command(name: str, selection: ModelSelection, places: Places) -> str:
+    """The command of this call, with folders of this machine replaced by words."""
+    options = {
+        "--data": DATA if places.data is not None else None,
+        "--out": _relative_or(OUT, places.out),
+        "--page": None if places.page is None else _relative_or(PAGE, places.page),
+        "--only": ",".join(selection.only),
+        "--encoder": ",".join(selection.encoders),
+        "--seeds": selection.seeds,
+        "--vectors": selection.vectors.name if selection.vectors is not None else None,
+    }
+    given = [f"{option} {value}" for option, value in options.items() if value]
+    return " ".join(["assay reproduce", name, *given])
+
+
+def _relative_or(word: str, path: Path) -> str:
+    return word if path.is_absolute() else path.as_posix()
+
+
+def data_lines(results: PaperResults) -> Lines:
+    """The sizes of each corpus, and the notes of its reader on what was dropped."""
+    first = _first_runs(results)
     if not first:
         return
-    yield from ("## Data", "", "| corpus | train | dev | test | words | notes |",
-                "|---|---:|---:|---:|---:|---|")  # fmt: skip
-    notes = {grid.label: grid.note for grid in collected.paper.corpora}
-    for name, run in first.items():
-        corpus = run.record["corpus"]
-        sizes = " | ".join(f"{corpus['sizes'][split]:,}" for split in SPLITS)
-        left_out = [f"left out {n:,}: {reason}" for reason, n in corpus["dropped"].items()]
-        said = [words.rstrip(".") for words in (notes[name], *corpus["said"], *left_out) if words]
-        yield f"| {name} | {sizes} | {corpus['words']:,} | {'; '.join(said).replace('|', '/')} |"
+    yield from ("## Data", "", "| corpus | train | dev | test | words | notes |")
+    yield "|---|---:|---:|---:|---:|---|"
+    notes = {grid.label: grid.note for grid in results.paper.corpora}
+    for label, run in first.items():
+        corpus = run.manifest.corpus
+        sizes = " | ".join(f"{corpus.section('sizes').count(split):,}" for split in SPLITS)
+        dropped = corpus.section("dropped").values
+        left_out = [f"left out {count:,}: {reason}" for reason, count in dropped.items()]
+        reader_notes = map(str, corpus.rows("said"))
+        remarks = [note.rstrip(".") for note in (notes[label], *reader_notes, *left_out) if note]
+        words = f"{corpus.count('words'):,}"
+        yield f"| {label} | {sizes} | {words} | {'; '.join(remarks).replace('|', '/')} |"
     yield ""
 
 
-def model_lines(collected: Collected) -> Iterator[str]:
-    """What the vectors files brought, as far as runs used any."""
+def vectors_file_lines(results: PaperResults) -> Lines:
+    """How many words each vectors file covers, for runs that used one."""
     found = {
-        (run.vectors, cell.grid.label): run.record["vectors"]
-        for cell, runs in collected.runs.items()
+        (run.vectors, model.grid.label): run.manifest.section("vectors")
+        for model, runs in results.runs.items()
         for run in runs
-        if run.record["vectors"]["kind"] == "file"
+        if run.manifest.section("vectors").text("kind") == "file"
     }
-    for (name, corpus), held in found.items():
+    for (name, corpus), vectors in found.items():
         yield (
-            f"`{name}` has {held['dimension']} dimensions and holds {held['found']:,} of the "
-            f"{held['words']:,} words of {corpus}; the others start at zero."
+            f"`{name}` has {vectors.count('dimension')} dimensions and contains "
+            f"{vectors.count('found'):,} of the {vectors.count('words'):,} words of {corpus}; the "
+            "other words start at zero."
         )
     if found:
         yield ""
 
 
-def version_line(collected: Collected) -> str:
-    """All versions under which the runs were made."""
-    made: dict[str, set[str]] = {}
-    for runs in collected.runs.values():
+def version_line(results: PaperResults) -> str:
+    """All versions with which the runs were made."""
+    versions: dict[str, set[str]] = {}
+    for runs in results.runs.values():
         for run in runs:
-            for library, version in run.record["versions"].items():
-                made.setdefault(library, set()).add(version)
-    listed = ", ".join(f"{library} {' and '.join(sorted(v))}" for library, v in made.items())
-    return f"Made with {listed}." if made else "No run is finished yet."
+            for library, version in run.manifest.section("versions").values.items():
+                versions.setdefault(library, set()).add(str(version))
+    listed = ", ".join(f"{library} {' and '.join(sorted(v))}" for library, v in versions.items())
+    return f"The runs were made with {listed}." if versions else "No run is finished yet."
 
 
-def _first_runs(collected: Collected) -> dict[str, Run]:
-    first: dict[str, Run] = {}
-    for cell, runs in collected.runs.items():
+def _first_runs(results: PaperResults) -> dict[str, FinishedRun]:
+    first: dict[str, FinishedRun] = {}
+    for model, runs in results.runs.items():
         for run in runs:
-            first.setdefault(cell.grid.label, run)
+            first.setdefault(model.grid.label, run)
     return first
 
 
-def printed_lines(tables: Sequence[Printed], cells: Collection[DeclaredModel]) -> Iterator[str]:
-    """The rows of these models."""
-    for printed in tables:
-        yield printed.table.title
-        for part, rows in printed.parts:
+def terminal_lines(tables: Sequence[ComparedTable], models: Collection[DeclaredModel]) -> Lines:
+    """The rows of these models, one line per number."""
+    for table in tables:
+        yield table.table.title
+        for part, rows in table.parts:
             yield f"  {part.title}"
             headings = [measure.heading for measure in part.measures]
             for row in rows:
-                if row.cell in cells:
+                if row.model in models:
                     yield from (f"    {line}" for line in _row_lines(row, headings))
 
 
-def _row_lines(row: ComparedRow, headings: Sequence[str]) -> Iterator[str]:
-    model = f"{row.cell.grid.label} {row.model} {row.cell.vectors} {row.name}"
+def _row_lines(row: ComparedRow, headings: Sequence[str]) -> Lines:
+    model = f"{row.model.grid.label} {row.model_name} {row.model.vectors} {row.class_name}"
     if row.not_run:
         yield f"{model}: not run: {row.not_run}"
         return
-    for heading, each in zip(headings, row.numbers, strict=True):
-        published = "" if each.published is None else f" | published {each.published} {each.mark}"
-        seeds = f"{row.seeds} seed{'s' if row.seeds > 1 else ''} {number(each.seeds)}"
-        yield f"{model}: {heading}: {seeds} | documents {number(each.instances)}{published}"
+    for heading, number in zip(headings, row.numbers, strict=True):
+        published = number.published
+        remark = "" if published is None else f" | published {published} {number.mark}"
+        seeds = f"{row.seeds} seed{'s' if row.seeds > 1 else ''} {format_interval(number.seeds)}"
+        documents = f"documents {format_interval(number.documents)}"
+        yield f"{model}: {heading}: {seeds} | {documents}{remark}"
 
 
-Lines = Iterator[str]
-DRAWN = """\
-Dots are means, lines 95 % intervals: over seeds where a model was trained with several, else over \
-documents."""
+def format_page(results: PaperResults, command: str, figures: Mapping[str, str]) -> str:
+    """The whole page; `figures` maps the names of drawn tables to files.
 
-
-def page(collected: Collected, command: str, figures: Mapping[str, str]) -> str:
-    """The whole page, with the files of the tables that are drawn.
-
-    It has no date: the same runs give the same bytes.
+    The page has no date, so that the same runs give the same bytes.
     """
-    paper = collected.paper
-    lines = [f"# {paper.title}: ours beside the published numbers", "", paper.opening.strip(), ""]
-    before = ["The vectors were made by", "", f"    {paper.before}", ""] if paper.before else []
-    lines += ["This page is written by a program from finished runs.", *before,
-              "It was last written by", "", f"    {command}", "",
-              f"`assay reproduce {paper.name}` makes all tables; runs that are finished are not "
-              "made again.", "", "## How to read it", "", RULE, ""]  # fmt: skip
-    for printed in collected.tables:
-        lines += _table_lines(printed, figures.get(printed.table.name))
-    lines += continuation_lines(collected)
-    lines += vectors_lines(collected)
-    lines += _not_run_lines(collected)
-    lines += data_lines(collected)
-    lines += model_lines(collected)
-    return "\n".join([*lines, version_line(collected), ""])
+    lines = [*_opening_lines(results, command), "## How to read this page", "", RULE, ""]
+    for table in results.tables:
+        lines += _table_lines(table, figures.get(table.table.name))
+    lines += continuation_lines(results)
+    lines += vectors_lines(results)
+    lines += _not_run_lines(results)
+    lines += data_lines(results)
+    lines += vectors_file_lines(results)
+    return "\n".join([*lines, version_line(results), ""])
 
 
-def _table_lines(printed: Printed, figure: str | None) -> Lines:
-    yield from (f"## {printed.table.title}", "", printed.table.words.strip(), "")
+def _opening_lines(results: PaperResults, command: str) -> Lines:
+    paper = results.paper
+    yield from (f"# {paper.title}: reproduced and published numbers", "")
+    yield from (paper.opening.strip(), "")
+    if paper.before:
+        yield from ("The vectors were trained with", "", f"    {paper.before}", "")
+    yield from ("This page was generated from finished runs with", "", f"    {command}", "")
+    yield (
+        f"`assay reproduce {paper.name}` reproduces all tables. Finished runs are kept and not "
+        "repeated."
+    )
+    yield ""
+
+
+def _table_lines(table: ComparedTable, figure: str | None) -> Lines:
+    yield from (f"## {table.table.title}", "", table.table.words.strip(), "")
     if figure is not None:
-        yield from (f"![{printed.table.title} The numbers stand in the tables.]({figure})", "")
-        yield from (CAPTION if printed.table.drawing == FRONTIER else DRAWN, "")
-    marks = [n.mark for _, rows in printed.parts for row in rows for n in row.numbers]
+        yield from (f"![{table.table.title} The numbers are in the tables.]({figure})", "")
+        yield from (FRONTIER_CAPTION if table.table.drawing == FRONTIER else DOTS_CAPTION, "")
+    marks = [number.mark for _, rows in table.parts for row in rows for number in row.numbers]
     inside, outside = marks.count("inside"), marks.count("outside")
     if inside + outside:
         yield from (f"{inside} of {inside + outside} published numbers are inside.", "")
-    for part, rows in printed.parts:
+    for part, rows in table.parts:
         yield from (f"### {part.title}", "")
         yield from _part_lines(part, rows)
         yield ""
 
 
 def _part_lines(part: Part, rows: Sequence[ComparedRow]) -> Lines:
-    ran = [row for row in rows if not row.not_run]
-    if ran and all(n.seeds is None for row in ran for n in row.numbers):
+    run_rows = [row for row in rows if not row.not_run]
+    if run_rows and not any(row.is_measured for row in run_rows):
         names = sorted({f"`{m.quantity}` of the probe `{m.probe}`" for m in part.measures})
-        yield f"The finished runs do not hold {', '.join(names)}: they were not asked for it."
+        yield f"The finished runs do not contain {', '.join(names)}."
         return
-    beside = any(number.published for row in rows for number in row.numbers)
-    headings = [h for measure in part.measures for h in _headings(measure, beside)]
+    with_published = any(row.is_published for row in rows)
+    headings = [h for measure in part.measures for h in _headings(measure, with_published)]
     yield _line(["corpus", "model", "vectors", "class", "seeds", *headings])
     yield _line(["---"] * (5 + len(headings)))
     for row in rows:
-        first = [row.cell.grid.label, row.model, f"`{row.cell.vectors}`", row.name]
-        yield _line([*first, str(row.seeds), *_cells(part, row, beside)])
+        model = row.model
+        first = [model.grid.label, row.model_name, f"`{model.vectors}`", row.class_name]
+        yield _line([*first, str(row.seeds), *_cells(part, row, with_published)])
 
 
-def _headings(measure: Measure, beside: bool) -> list[str]:
+def _headings(measure: Measure, with_published: bool) -> list[str]:
     heading = measure.heading
     ours = [f"{heading}, over seeds", "over documents, first seed"]
     if measure.of_models:
         ours = [f"{heading}, over models"]
-    return [f"{heading}, published", *ours] if beside else ours
+    return [f"{heading}, published", *ours] if with_published else ours
 
 
-def _cells(part: Part, row: ComparedRow, beside: bool) -> Iterator[str]:
-    for place, (measure, each) in enumerate(zip(part.measures, row.numbers, strict=True)):
-        ours = [each.interval] if measure.of_models else [each.seeds, each.instances]
-        if beside:
-            yield _published(each, row)
+def _cells(part: Part, row: ComparedRow, with_published: bool) -> Lines:
+    for place, (measure, number) in enumerate(zip(part.measures, row.numbers, strict=True)):
+        ours = [number.interval] if measure.of_models else [number.seeds, number.documents]
+        if with_published:
+            yield _published(number, row)
         if row.not_run:
             yield f"not run: {row.not_run}" if place == 0 else NOTHING
             yield from [NOTHING] * (len(ours) - 1)
         else:
-            yield from map(number, ours)
+            yield from map(format_interval, ours)
 
 
-def _published(each: Compared, row: ComparedRow) -> str:
-    if each.published is None:
+def _published(number: ComparedNumber, row: ComparedRow) -> str:
+    if number.published is None:
         return NOTHING
-    mark = each.mark
+    mark = number.mark
     if row.not_run or not mark:
-        return str(each.published)
-    return f"{each.published} **{mark}**" if mark == "outside" else f"{each.published} {mark}"
+        return str(number.published)
+    return f"{number.published} **{mark}**" if mark == "outside" else f"{number.published} {mark}"
 
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _not_run_lines(collected: Collected) -> Lines:
-    if not collected.not_run:
+def _not_run_lines(results: PaperResults) -> Lines:
+    if not results.not_run:
         return
-    yield from ("## What was not run, and why", "")
-    for names, words in collected.not_run:
-        yield f"- {names}: {words}"
+    yield from ("## Models that were not run", "")
+    for models, reason in results.not_run:
+        yield f"- {models}: {reason}"
     yield ""

@@ -1,10 +1,4 @@
-"""Which runs are there, and what did they measure?
-
-Only `run.json` and `summary.json` are read, two columns of `instances.parquet` for the score's
-interval, and single quantities of `evidence.parquet`: a grid of large runs must fit into memory.
-
-What do all finished runs of a paper come to, table by table?
-"""
+"""Results of a paper: the rows of every table, from all finished runs below one folder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,31 +8,31 @@ from assay.config import OWN_VECTORS
 from assay.data.catalog import corpora_table
 from assay.papers.declared import Paper, Part, Table
 from assay.papers.published import Numbers
-from assay.reproduction.comparison import NO_PARTNER, ComparedRow, measured, rows_for, rows_of
-from assay.reproduction.models import (
-    RANDOM,
-    DeclaredModel,
-    Run,
-    complete_runs,
-    declared_models,
-    runs_of,
+from assay.reproduction.comparison import (
+    NO_PAIR,
+    ComparedRow,
+    compared_rows,
+    has_rows,
+    value_sources,
 )
+from assay.reproduction.finished_runs import FinishedRun, complete_runs, runs_of
+from assay.reproduction.models import RANDOM, DeclaredModel, declared_models
 
 NOT_YET = "not yet: the same command without `--only`, `--encoder` and `--seeds` trains it"
 
 
 @dataclass(frozen=True)
-class Why:
-    """A few words for a table's row, and the whole for the list below the tables."""
+class Reason:
+    """Why a model has no runs: a few words for a row, and a sentence for the list below."""
 
     short: str
-    whole: str
+    full: str
 
 
 def missing_files(data: Path | None) -> dict[str, str]:
-    """Corpus -> what is missing and where to get it, for those that cannot be read here."""
+    """Corpus -> what is missing and where to get it, for corpora that cannot be read."""
     return {
-        row["name"]: f"its files are not here. It reads {row['reads']}. {row['get']}"
+        row["name"]: f"its files are missing. It reads {row['reads']}. {row['get']}"
         for row in corpora_table(data)
         if row["status"] == "missing"
     }
@@ -46,112 +40,127 @@ def missing_files(data: Path | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Reasons:
-    """What is known of the models without runs: from this call, the declaration and the files."""
+    """Reasons for missing runs: failures of this call, the declaration, and missing files."""
 
     missing: Mapping[str, str]
     failures: Mapping[DeclaredModel, str]
 
-    def of(self, cell: DeclaredModel) -> Why:
-        corpus = cell.grid.name
-        if cell in self.failures and corpus not in self.missing:
-            return Why("could not be run", self.failures[cell])
-        if cell.grid.unless_named:
-            return Why("see below", cell.grid.unless_named)
+    def of(self, model: DeclaredModel) -> Reason:
+        corpus = model.grid.name
+        if model in self.failures and corpus not in self.missing:
+            return Reason("could not be run", self.failures[model])
+        if model.grid.unless_named:
+            return Reason("see below", model.grid.unless_named)
         if corpus in self.missing:
-            return Why("files missing", self.missing[corpus])
-        return Why("not yet", NOT_YET)
+            return Reason("files missing", self.missing[corpus])
+        return Reason("not yet", NOT_YET)
 
 
 @dataclass(frozen=True)
-class Printed:
+class ComparedTable:
+    """A declared table with the rows of each of its parts."""
+
     table: Table
     parts: tuple[tuple[Part, tuple[ComparedRow, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Collected:
-    """Everything the page shows."""
+class PaperResults:
+    """Everything that the page of a paper shows."""
 
     paper: Paper
-    tables: tuple[Printed, ...]
-    runs: Mapping[DeclaredModel, Sequence[Run]]  # every declared model, with its runs by seed
-    not_run: tuple[tuple[str, str], ...]  # models, and why in full
+    tables: tuple[ComparedTable, ...]
+    runs: Mapping[DeclaredModel, Sequence[FinishedRun]]  # every declared model, runs by seed
+    not_run: tuple[tuple[str, str], ...]  # models, and the full reason
 
 
-def collect(
+def collect_results(
     paper: Paper,
     out: Path,
     vectors: str | None,
     published: Numbers,
-    why: Callable[[DeclaredModel], Why],
-) -> Collected:
-    """From the runs below `out`; `vectors` names the file asked for, others are found there."""
+    reason_of: Callable[[DeclaredModel], Reason],
+) -> PaperResults:
+    """Collect the runs below `out`.
+
+    `vectors` names the selected vectors file. Other vectors files are found in the runs.
+    """
     complete = complete_runs(out)
     files = {run.vectors for run in complete} | {vectors or RANDOM}
-    cells = declared_models(paper, sorted(files - {RANDOM, OWN_VECTORS}))
-    runs = {cell: runs_of(cell, paper, complete) for cell in cells}
-    reasons = {cell: why(cell) for cell, found in runs.items() if not found}
-    tables = tuple(_printed(table, runs, published, reasons) for table in paper.tables)
-    return Collected(paper, tables, runs, _grouped(reasons))
+    models = declared_models(paper, sorted(files - {RANDOM, OWN_VECTORS}))
+    runs = {model: runs_of(model, paper, complete) for model in models}
+    reasons = {model: reason_of(model) for model, found in runs.items() if not found}
+    tables = tuple(_compared_table(table, runs, published, reasons) for table in paper.tables)
+    return PaperResults(paper, tables, runs, _group_by_reason(reasons))
 
 
-def _printed(
+def _compared_table(
     table: Table,
-    runs: Mapping[DeclaredModel, Sequence[Run]],
+    runs: Mapping[DeclaredModel, Sequence[FinishedRun]],
     published: Numbers,
-    reasons: Mapping[DeclaredModel, Why],
-) -> Printed:
+    reasons: Mapping[DeclaredModel, Reason],
+) -> ComparedTable:
     parts = []
     for part in table.parts:
         rows = [
             row
-            for cell in runs
-            if rows_for(part, cell)
-            for row in rows_of(part, cell, measured(part, cell, runs), published,
-                               _why_not(part, cell, reasons))
-        ]  # fmt: skip
-        parts.append((part, tuple(_told_once(_asked(part, rows)))))
-    return Printed(table, tuple(parts))
+            for model in runs
+            if has_rows(part, model)
+            for row in compared_rows(
+                part,
+                model,
+                value_sources(part, model, runs),
+                published,
+                _short_reason(part, model, reasons),
+            )
+        ]
+        parts.append((part, tuple(_without_repetition(with_probe(part, rows)))))
+    return ComparedTable(table, tuple(parts))
 
 
-def _asked(part: Part, rows: Sequence[ComparedRow]) -> Sequence[ComparedRow]:
-    """Without the models whose runs were not asked for any of these numbers, if some were.
+def with_probe(part: Part, rows: Sequence[ComparedRow]) -> Sequence[ComparedRow]:
+    """Drop models that are declared without the probe of this part, if other rows have numbers.
 
-    One that was asked and has no answer stays beside what was published.
+    A model with the probe but without a number stays, if there is a published number.
     """
     probes = {measure.probe for measure in part.measures if measure.probe is not None}
 
-    def stays(row: ComparedRow) -> bool:
-        asked = not row.cell.grid.probes or probes <= set(row.cell.grid.probes)
-        return bool(row.not_run) or row.measured or (asked and row.published)
+    def is_shown(row: ComparedRow) -> bool:
+        declared = row.model.grid.probes
+        has_probe = not declared or probes <= set(declared)
+        return bool(row.not_run) or row.is_measured or (has_probe and row.is_published)
 
-    return list(filter(stays, rows)) if any(row.measured for row in rows) else rows
+    return list(filter(is_shown, rows)) if any(row.is_measured for row in rows) else rows
 
 
-def _told_once(rows: Sequence[ComparedRow]) -> Iterator[ComparedRow]:
-    """Of the models without any number only enough to show that their corpus was not run.
+def _without_repetition(rows: Sequence[ComparedRow]) -> Iterator[ComparedRow]:
+    """Show at most one empty row per corpus: enough to see that the corpus was not run.
 
-    Models that were run and cannot be compared are told each: no list below the tables has them.
+    Models that were run but have no partner are all shown, because no list below the tables has
+    them.
     """
-    shown = {row.cell.grid.label for row in rows if not row.empty}
+    shown = {row.model.grid.label for row in rows if not row.is_empty}
     for row in rows:
-        if not row.empty or row.not_run == NO_PARTNER or row.cell.grid.label not in shown:
-            shown.add(row.cell.grid.label)
+        label = row.model.grid.label
+        if not row.is_empty or row.not_run == NO_PAIR or label not in shown:
+            shown.add(label)
             yield row
 
 
-def _why_not(part: Part, cell: DeclaredModel, reasons: Mapping[DeclaredModel, Why]) -> str:
-    """In few words, of the first model that is missing."""
-    needed = [replace(cell, encoder=name) for name in part.encoders] or [cell]
+def _short_reason(part: Part, model: DeclaredModel, reasons: Mapping[DeclaredModel, Reason]) -> str:
+    """The short reason of the first missing model of this part."""
+    needed = [replace(model, encoder=name) for name in part.encoders] or [model]
     short = [reasons[each].short for each in needed if each in reasons]
-    return short[0] if short else NO_PARTNER
+    return short[0] if short else NO_PAIR
 
 
-def _grouped(reasons: Mapping[DeclaredModel, Why]) -> tuple[tuple[str, str], ...]:
-    """Models of one corpus and kind of vectors that share a reason share a line."""
+def _group_by_reason(reasons: Mapping[DeclaredModel, Reason]) -> tuple[tuple[str, str], ...]:
+    """One line for all models of one corpus and kind of vectors that share a reason."""
     lines: dict[tuple[str, str], list[str]] = {}
-    for cell, why in reasons.items():
-        name = cell.grid.label
-        subject = name if cell.vectors == RANDOM else f"{name} with `{cell.vectors}`"
-        lines.setdefault((subject, why.whole), []).append(cell.model)
-    return tuple((f"{name} ({', '.join(m)})", whole) for (name, whole), m in lines.items())
+    for model, reason in reasons.items():
+        label = model.grid.label
+        subject = label if model.vectors == RANDOM else f"{label} with `{model.vectors}`"
+        lines.setdefault((subject, reason.full), []).append(model.name)
+    return tuple(
+        (f"{subject} ({', '.join(names)})", full) for (subject, full), names in lines.items()
+    )

@@ -1,4 +1,4 @@
-"""Is every declared experiment possible, and every published number within reach?"""
+"""Tests of the declared papers: every experiment can be run, every published number is used."""
 
 import csv
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ from assay.reproduction.figures import SHAPES
 from assay.reproduction.models import declared_models
 from assay.statistics.intervals import CLASSIFICATION_SCORES
 
-ELSEWHERE = "base (J&W)"  # Jain & Wallace's own number, printed again: it has its own page
+ELSEWHERE = "base (J&W)"  # a number of Jain & Wallace, which is on their own page
 PAPERS = sorted({name.split("/")[0] for name in known()})
 
 
@@ -32,7 +32,7 @@ def test_the_tables_of_jain_and_wallace_are_declared():
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_what_is_trained_exists(name):
+def test_every_declared_model_can_be_trained(name):
     paper, _ = read_paper(name)
     assert paper.preset in PRESETS
     for grid in paper.corpora:
@@ -45,7 +45,7 @@ def test_what_is_trained_exists(name):
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_what_stands_for_the_papers_settings_exists(name):
+def test_settings_of_single_corpora_are_possible(name):
     paper, _ = read_paper(name)
     for grid in paper.corpora:
         assert grid.preset in ("", *PRESETS)
@@ -54,7 +54,7 @@ def test_what_stands_for_the_papers_settings_exists(name):
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_what_is_read_is_declared_by_its_probe(name):
+def test_every_measure_is_declared_by_its_probe(name):
     paper, _ = read_paper(name)
     for measure in measures_of(paper):
         assert measure.probe in paper.probes
@@ -79,13 +79,13 @@ def test_differences_are_between_means_of_two_declared_encoders():
 def test_every_published_number_has_a_place_on_the_page(name):
     paper, _ = read_paper(name)
     parts = [part for table in paper.tables for part in table.parts]
-    models = {cell.model for cell in declared_models(paper, [])}
+    models = {model.name for model in declared_models(paper, [])}
     corpora = {grid.name for grid in paper.corpora}
     with (REFERENCE / "published.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["paper"] == name]
     assert rows
 
-    def placed(row):
+    def is_used(row):
         of_table = [part for part in parts if part.published == row["table"]]
         settings = [m.setting for part in of_table for m in part.measures if m.setting]
         known = [*(settings or models), ELSEWHERE]
@@ -95,15 +95,15 @@ def test_every_published_number_has_a_place_on_the_page(name):
             and any(fnmatchcase(row["setting"], escape(each)) for each in [*known, *drawn])
         )
 
-    assert [row for row in rows if not placed(row)] == []
+    assert [row for row in rows if not is_used(row)] == []
 
 
 def escape(setting):
-    """Only a star at the end stands for anything."""
+    """Escape all wildcards but a star."""
     return setting.replace("[", "[[]").replace("?", "[?]")
 
 
-def test_a_setting_may_be_named_by_its_beginning():
+def test_a_setting_can_be_abbreviated_with_a_star():
     numbers = read_numbers(REFERENCE, "wiegreffe-pinter")
     found = numbers.find("table4", "sst", "lambda=*", "overall", "jsd")
     assert found == numbers.find("table4", "sst", "lambda=0.000525", "overall", "jsd")
@@ -114,7 +114,7 @@ def test_a_setting_may_be_named_by_its_beginning():
         numbers.find("figure5", "sst", "adversary*", "overall", "jsd")
 
 
-def test_a_published_number_is_found_and_its_trust_told():
+def test_a_published_number_is_found_with_its_trust():
     numbers = read_numbers(REFERENCE, "jain-wallace")
     place = ("sst", "bilstm+additive", "0", "mean")
     assert str(numbers.find("table2/tau_g", *place)) == "0.40"
@@ -127,17 +127,17 @@ def test_a_published_number_is_found_and_its_trust_told():
 @pytest.mark.parametrize(
     ("text", "shown"), [("0.4", "0.40"), ("1", "1.00"), ("0.0081", "0.0081"), ("-0.5", "-0.50")]
 )
-def test_places_lost_by_the_file_are_put_back(text, shown):
+def test_published_numbers_have_at_least_two_decimals(text, shown):
     assert str(Published(text, "printed")) == shown
     assert Published(text, "digitised").value == float(text)
 
 
-def test_an_unknown_table_is_refused_with_the_likely_one():
+def test_an_unknown_table_is_refused_with_a_suggestion():
     with pytest.raises(UserError, match="did you mean 'jain-wallace/table2'"):
         read_paper("jain-wallace/tabel2")
 
 
-def test_a_paper_without_a_table_means_all_of_it():
+def test_a_paper_without_a_table_means_all_tables():
     paper, tables = read_paper("jain-wallace")
     assert tables == paper.tables
     assert [table.name for table in read_paper("jain-wallace/table1")[1]] == ["table1"]

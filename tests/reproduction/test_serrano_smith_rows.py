@@ -1,4 +1,4 @@
-"""Do Serrano & Smith's published numbers find their place beside ours?"""
+"""Tests that Serrano & Smith's published numbers are compared with the right values."""
 
 from dataclasses import dataclass
 
@@ -6,36 +6,37 @@ import pytest
 
 from assay.papers.declared import REFERENCE, Measure, read_paper
 from assay.papers.published import read_numbers
-from assay.reproduction.comparison import rows_of
+from assay.reproduction.comparison import compared_rows
 from assay.reproduction.models import declared_models
 from assay.statistics.intervals import Interval
 
 PAPER, _ = read_paper("serrano-smith")
 NUMBERS = read_numbers(REFERENCE, "serrano-smith")
-CELLS = {(cell.grid.name, cell.encoder): cell for cell in declared_models(PAPER, ())}
+MODELS = {(model.grid.name, model.encoder): model for model in declared_models(PAPER, ())}
 SHARES = {"flip_both": 0.02, "flip_top_only": 0.089, "flip_random_only": 0.011}
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A run that measured the same of every quantity it does not know."""
+class ConstantRun:
+    """A run with fixed values of some quantities and 0.5 for every other one."""
 
     classes = ("1", "2")
 
-    def value(self, measure: Measure, name: str, score: str) -> Interval:
+    def value(self, measure: Measure, class_name: str, score: str) -> Interval:
         share = SHARES.get(measure.quantity or "", 0.5)
         return Interval(share, share - 0.01, share + 0.01, 100)
 
 
 def row_of(table: str, part: int, corpus: str, encoder: str):
     parts = {each.name: each for each in PAPER.tables}[table].parts
-    (row,) = rows_of(parts[part], CELLS[corpus, encoder], [Finished()], NUMBERS, "not yet")
+    model = MODELS[corpus, encoder]
+    (row,) = compared_rows(parts[part], model, [ConstantRun()], NUMBERS, "not yet")
     return row
 
 
-def test_the_two_by_two_stands_in_per_cent_beside_the_published():
+def test_the_shares_of_table_2_are_in_per_cent():
     row = row_of("table2", 0, "yelp", "han-rnn")
-    assert row.model == "han+rnn"
+    assert row.model_name == "han+rnn"
     assert [each.published.value for each in row.numbers] == [1.5, 8.9, 1.9, 87.7]
     assert [each.seeds.value for each in row.numbers] == pytest.approx([2, 8.9, 1.1, 50])
     assert [each.mark for each in row.numbers] == ["inside", "inside", "inside", "outside"]
@@ -48,26 +49,25 @@ def test_other_models_have_no_published_table():
 @pytest.mark.parametrize(
     ("encoder", "published"), [("han-rnn", 0.315264), ("flan-conv", 0.632967), ("flan-none", None)]
 )
-def test_the_share_in_which_the_gradient_wins(encoder: str, published: float | None):
+def test_the_share_of_documents_in_which_the_gradient_needs_fewer_items(encoder, published):
     first = row_of("figure-orders", 0, "yelp", encoder).numbers[0]
     assert (None if first.published is None else first.published.value) == published
     assert first.seeds.value == 0.5
 
 
-def test_numbers_of_another_corpus_are_shown_and_never_judged_by():
+def test_numbers_of_another_corpus_are_shown_without_a_mark():
     numbers = row_of("table2", 0, "imdb_ratings", "han-rnn").numbers
     assert str(numbers[0].published) == "2.20 (recalled, of imdb10)"
     assert {each.mark for each in numbers} == {""}
 
 
-def test_every_published_number_has_a_place():
-    found = {
-        (part.published, cell.grid.name, cell.model, number.published.text)
+def test_every_published_number_is_used():
+    used = {
+        (part.published, model.grid.name, model.name, number.published.text)
         for table in PAPER.tables
         for place, part in enumerate(table.parts)
-        for cell in CELLS.values()
-        for number in row_of(table.name, place, cell.grid.name, cell.encoder).numbers
+        for model in MODELS.values()
+        for number in row_of(table.name, place, model.grid.name, model.encoder).numbers
         if number.published is not None and not number.published.of
     }
-    held = {(*key[:3], number.text) for key, number in NUMBERS.held.items()}
-    assert held == found
+    assert {(*key[:3], number.text) for key, number in NUMBERS.held.items()} == used
