@@ -25,7 +25,7 @@ def in_full(found, document, items):
     """The chosen weights of one document, written out."""
     mixes = found.mixes
     chosen = []
-    for place in np.flatnonzero(found.there[document]):
+    for place in np.flatnonzero(found.exists[document]):
         whole = np.zeros(items)
         whole[mixes.first[document, place]] += 1 - mixes.share[document, place]
         whole[mixes.second[document, place]] += mixes.share[document, place]
@@ -93,11 +93,11 @@ def test_neither_company_nor_padding_matters():
         n = mask[b].sum()
         alone = solve(weights[b : b + 1, :n], terms[b : b + 1, :n], bias, mask[b : b + 1, :n])[1]
         for name in Mix.NAMES:
-            there = together.there[b]
+            there = together.exists[b]
             ours, theirs = getattr(alone.mixes, name), getattr(together.mixes, name)
             assert np.array_equal(ours[0, there], theirs[b, there])
         assert np.array_equal(alone.jsd[0], together.jsd[b])
-        assert alone.apart[0] == together.apart[b]
+        assert alone.pairwise_jsd[0] == together.pairwise_jsd[b]
 
 
 def test_two_logits_are_one():
@@ -121,7 +121,7 @@ def test_shared_items_bring_mixes_together():
 def test_one_item_and_no_document():
     alone = (np.ones((1, 1)), np.ones((1, 1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool))
     found = solve(*alone)[1]
-    assert found.there.sum() == 1
+    assert found.exists.sum() == 1
     assert found.mean_jsd() == pytest.approx([0])
     assert np.isnan(found.spread()).all()
     nobody = solve(np.zeros((0, 3)), np.zeros((0, 3, 1)), np.zeros(1), np.zeros((0, 3), dtype=bool))
@@ -136,5 +136,5 @@ def test_a_long_document_costs_little_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 << 20
-    assert found.there.all()
+    assert found.exists.all()
     assert np.median(found.mean_jsd()) > 0.69

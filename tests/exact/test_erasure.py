@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from assay.exact.erasure import AffineErasure, decided, first_flip, removal_order, two_or_more
+from assay.exact.erasure import (
+    AffineErasure,
+    at_least_two_logits,
+    decided_classes,
+    first_flip,
+    removal_order,
+)
 from assay.exact.erasure_measures import PERCENTS, curves, smallest_flipping_sets
 
 MOST = 8
@@ -50,8 +56,8 @@ SUBSETS = np.array(list(product((False, True), repeat=MOST)))  # removed
 def smallest_by_trying(erasure):
     """Over all subsets: the least count that flips, or NaN; and whether each subset flips."""
     only_present = ~(SUBSETS[None] & ~erasure.present[:, None]).any(-1)
-    c = decided(votes_of(erasure, np.ones((1, MOST), bool)))
-    flips = (decided(votes_of(erasure, ~SUBSETS)) != c) & only_present
+    c = decided_classes(votes_of(erasure, np.ones((1, MOST), bool)))
+    flips = (decided_classes(votes_of(erasure, ~SUBSETS)) != c) & only_present
     counts = np.where(flips, SUBSETS.sum(1), 99).min(1)
     return np.where(counts == 99, np.nan, counts), flips
 
@@ -90,15 +96,15 @@ def test_every_step_of_an_order_is_decided_as_by_removing_and_dividing(classes, 
     removed, kept = erasure.without_first(order), erasure.with_first(order)
     np.testing.assert_allclose(removed, rests_of(erasure, left), atol=1e-12)
     np.testing.assert_allclose(kept, rests_of(erasure, ~left), atol=1e-12)
-    np.testing.assert_array_equal(decided(removed), decided(votes_of(erasure, left)))
+    np.testing.assert_array_equal(decided_classes(removed), decided_classes(votes_of(erasure, left)))
     found = first_flip(erasure, order, removed)
     best = smallest_flipping_sets(erasure)
     ever = ~np.isnan(found.items)
     assert (found.items[ever] >= best.items[ever]).all()
-    c = decided(erasure.intact)
+    c = decided_classes(erasure.intact)
     for row in np.flatnonzero(erasure.present.sum(1) >= 2)[:200]:
         n = erasure.present[row].sum()
-        steps = [j + 1 for j in range(n) if decided(removed[row, j]) != c[row]]
+        steps = [j + 1 for j in range(n) if decided_classes(removed[row, j]) != c[row]]
         assert found.never[row] == (not steps)
         if steps:
             assert found.items[row] == steps[0]
@@ -128,7 +134,7 @@ def test_a_peaked_weight_leaves_its_rest_accurate():
 @pytest.mark.parametrize("classes", [1, 3])
 def test_the_gradient_is_the_slope_of_the_decided_probability(classes):
     erasure = case(np.random.default_rng(4), 60, classes, whole_numbers=False)
-    c = decided(erasure.intact)
+    c = decided_classes(erasure.intact)
     norm = erasure.weights / erasure.weights.sum(1, keepdims=True)
 
     def p(weights):
@@ -157,7 +163,7 @@ def test_curves_are_those_of_a_loop_over_steps():
     removed, kept = erasure.without_first(order), erasure.with_first(order)
     found = curves(erasure, removed, kept)
     for row in np.flatnonzero(erasure.present.sum(1) >= 2):
-        n, c = erasure.present[row].sum(), decided(erasure.intact)[row]
+        n, c = erasure.present[row].sum(), decided_classes(erasure.intact)[row]
         whole, nothing = (softmax(z[row])[c] for z in (erasure.intact, erasure.empty))
         out = [whole, *(softmax(removed[row, j])[c] for j in range(n))]
         back = [nothing, *(softmax(kept[row, j])[c] for j in range(n))]
@@ -199,5 +205,5 @@ def test_one_item_has_no_order_and_items_without_weight_are_none():
 
 
 def test_one_logit_is_two_classes_and_a_tie_goes_to_the_first():
-    assert two_or_more(np.array([[0.0]])).tolist() == [[0, 0]]
-    assert decided(two_or_more(np.array([[0.0], [1e-300], [-1.0]]))).tolist() == [0, 1, 0]
+    assert at_least_two_logits(np.array([[0.0]])).tolist() == [[0, 0]]
+    assert decided_classes(at_least_two_logits(np.array([[0.0], [1e-300], [-1.0]]))).tolist() == [0, 1, 0]

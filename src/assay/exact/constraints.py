@@ -1,10 +1,8 @@
-"""What is asked about a chunk of documents with several classes?
+"""Documents with bounds on a prediction over several classes, and the geometry of the bounds.
 
-Which logits keep a prediction over several classes within eps?
-
-TVD <= eps is a ball in the probabilities. It is no convex set in the logits, so it is known here
-from outside (each difference of two logits lies between two bounds, which the ball touches) and
-from within (points of its surface).
+The predictions with TVD <= eps from the original form the *ball*. It is convex in the
+probabilities but not in the logits. It is therefore described from outside, by bounds on the
+difference of each two logits that the ball touches, and from inside, by points of its surface.
 """
 
 from collections.abc import Callable
@@ -22,15 +20,16 @@ AnyArray = NDArray[Any]
 
 @dataclass(frozen=True)
 class ConstrainedDocuments:
-    """Weights, what each item says, and the bounds on the prediction."""
+    """A chunk of documents: weights, logits of the items, and bounds on the prediction."""
 
     weights: Floats  # (B, T)
-    values: Floats  # (B, T, C): each item's logits with the bias in them
+    values: Floats  # (B, T, C): the logits of each item, including the bias
     mask: Flags  # (B, T)
-    original: Floats  # (B, C) probabilities
-    eps: Floats  # (B, E)
+    original: Floats  # (B, C): the original probabilities
+    eps: Floats  # (B, E): bounds on the TVD
 
     def rows(self, rows: slice | Indices) -> "ConstrainedDocuments":
+        """Only these documents."""
         return self._map(lambda part: part[rows])
 
     def under_each_bound(self) -> "ConstrainedDocuments":
@@ -55,7 +54,7 @@ class ConstrainedDocuments:
         )
 
     def classes(self, chosen: Indices) -> "ConstrainedDocuments":
-        """Only the chosen classes (B, n); their probabilities need not sum to one then."""
+        """Only the chosen classes (B, n); their probabilities need not sum to one."""
         return ConstrainedDocuments(
             self.weights,
             np.take_along_axis(self.values, chosen[:, None], axis=2),
@@ -69,23 +68,24 @@ class ConstrainedDocuments:
         return ConstrainedDocuments(*(change(part) for part in parts))
 
 
-SURFACE_STEPS = 4  # points on each side of the three-class ball, which is a hexagon
+SURFACE_STEPS = 4  # points on each side of the ball of three classes, which is a hexagon
 
 
 def probabilities(logits: Floats) -> Floats:
+    """The softmax over the last axis."""
     odds: Floats = np.exp(logits - logits.max(axis=-1, keepdims=True))
     odds /= odds.sum(axis=-1, keepdims=True)
     return odds
 
 
-def moved(logits: Floats, original: Floats) -> Floats:
-    """TVD of the prediction these logits make from the original probabilities."""
+def prediction_shift(logits: Floats, original: Floats) -> Floats:
+    """The TVD between the prediction of these logits and the original probabilities."""
     shift: Floats = np.abs(probabilities(logits) - original).sum(axis=-1) / 2
     return shift
 
 
 def weighted_logits(proposals: Floats, values: Floats) -> Floats:
-    """(B, ..., T) weights times (B, T, C), added in the items' order."""
+    """The logits under weights (B, ..., T) of items (B, T, C), added in the order of the items."""
     spread = values.transpose(0, 2, 1)
     for _ in range(proposals.ndim - 2):
         spread = spread[:, None]
@@ -93,12 +93,13 @@ def weighted_logits(proposals: Floats, values: Floats) -> Floats:
 
 
 def class_pairs(classes: int) -> tuple[Indices, Indices]:
+    """All pairs k < j of classes, as two index vectors."""
     lower, upper = np.triu_indices(classes, 1)
     return lower.astype(np.int64), upper.astype(np.int64)
 
 
 def difference_bounds(original: Floats, eps: Floats) -> tuple[Floats, Floats]:
-    """Bounds (B, E, pairs) on logit k less logit j for each class pair, eps (B, E).
+    """Bounds (B, E, pairs) on logit k minus logit j for each pair of classes, for eps (B, E).
 
     Infinite where there is none.
     """
@@ -108,8 +109,8 @@ def difference_bounds(original: Floats, eps: Floats) -> tuple[Floats, Floats]:
     return -log_odds(q + reach, p - reach, 0.0), log_odds(p + reach, q - reach, 0.0)
 
 
-def surface(original: Floats, eps: Floats) -> Floats:
-    """Logit vectors (B, E, points, 3) on the ball of three classes; NaN where it has no such point.
+def ball_surface(original: Floats, eps: Floats) -> Floats:
+    """Logits (B, E, points, 3) on the surface of the ball of three classes; NaN for missing points.
 
     On a side of the hexagon one class takes all of eps from the two others, or gives it to them.
     """
@@ -117,7 +118,7 @@ def surface(original: Floats, eps: Floats) -> Floats:
     shifts = []
     for one in range(3):
         for turn in (1, 2):
-            # Both turns together walk each side from both ends, so no end is left out.
+            # The two turns walk each side from both ends, so both ends are included.
             side = np.zeros((2, SURFACE_STEPS, 3))
             side[:, :, one] = 1
             side[:, :, (one + turn) % 3] = -part

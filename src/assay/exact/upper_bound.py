@@ -1,13 +1,14 @@
-"""Which three items, mixed so that they hit a point of the plane, overlap least with the weights?
+"""Upper bounds on the divergence for several classes: the upper end of the bracket.
 
-With three classes an item is a point in the plane of two logit differences. Weights on three
-items hit a target if it lies in their triangle, and then in one way only.
+Any set that contains all feasible weights bounds them. A *slab*, two bounds on the difference of
+two classes' logits, contains them and is solved exactly (see `slab`); the least bound over pairs of
+classes is used.
 
-Beyond which divergence can no weights go while a several-class prediction stays within eps?
-
-Any set that holds all feasible weights bounds them. A slab on the difference of two classes' logits
-does, and is solved exactly; the least over class pairs is reported. The three slabs of three
-classes are a polygon in the plane; with few items all its vertices can be listed: tighter still.
+With three classes an item is a point in the plane of two logit differences, and the three slabs
+form a polygon there. A *corner* is a vertex of the polygon. With few items all vertices of the
+simplex cut by the three slabs can be listed, which gives a tighter bound: single items inside,
+pairs of items whose segment crosses a side, and triples whose triangle contains a corner. Weights
+on three items hit a point if it lies in their triangle, and then in one way only.
 """
 
 from dataclasses import dataclass
@@ -20,74 +21,22 @@ from assay.exact.numerics import TOLERANCE, Flags, Floats, Indices, divergence, 
 from assay.exact.slab import Mixes, least_overlap
 
 PLANAR_CLASSES = 3
-EDGE_SLACK = 1e-9  # a target on the edge of a triangle counts as inside
+EDGE_SLACK = 1e-9  # a target on the edge of a triangle counts as inside it
+LIKELIEST = 4  # classes of which all triples are used
+BOUND_SLACK = 1e-9  # on a logit difference: points that rounding puts just outside are kept
 
 
 @dataclass(frozen=True)
 class Triples:
-    """Per document and target (B, Q) the best triangle; overlap infinite where none holds it."""
+    """The best triangle per document and target (B, Q); infinite overlap where none contains it."""
 
     overlap: Floats
     items: Indices  # (B, Q, 3)
     shares: Floats  # (B, Q, 3)
 
 
-def plane(logits: Floats) -> Floats:
-    """Logits (..., 3) as points: the first less the second, the first less the third."""
-    return logits[..., :1] - logits[..., 1:]
-
-
-def cheapest_triples(weights: Floats, plane: Floats, mask: Flags, targets: Floats) -> Triples:
-    """For items (B, T, 2) and targets (B, Q, 2; NaN for none); equals: lowest indices."""
-    triangles = np.array(list(combinations(range(weights.shape[1]), 3)), dtype=np.int64)
-    shape = targets.shape[:2]
-    if not len(triangles):
-        nobody = np.zeros((*shape, 3))
-        return Triples(np.full(shape, np.inf), nobody.astype(np.int64), nobody)
-    first, second = _shares(plane, mask, triangles, targets)
-    third = 1 - first - second
-    held = np.nonzero((first >= -EDGE_SLACK) & (second >= -EDGE_SLACK) & (third >= -EDGE_SLACK))
-    shares = np.maximum(np.stack([first[held], second[held], third[held]], axis=-1), 0.0)
-    items = triangles[held[2]]
-    cost = overlap(shares, weights[held[0][:, None], items]).sum(axis=-1)
-    return _least(shape, held[0] * shape[1] + held[1], cost, items, shares)
-
-
-def _shares(
-    plane: Floats, mask: Flags, triangles: Indices, targets: Floats
-) -> tuple[Floats, Floats]:
-    """How much of each target (B, Q, triangles) the first and the second corner must carry."""
-    corner = plane[:, triangles]
-    origin = corner[:, :, 2]
-    one, two = corner[:, :, 0] - origin, corner[:, :, 1] - origin
-    area = one[..., 0] * two[..., 1] - one[..., 1] * two[..., 0]
-    area = np.where(mask[:, triangles].all(axis=-1) & (area != 0), area, np.nan)[:, None]
-    x, y = (targets[:, :, None, axis] - origin[:, None, :, axis] for axis in (0, 1))
-    first = (x * two[:, None, :, 1] - y * two[:, None, :, 0]) / area
-    second = (y * one[:, None, :, 0] - x * one[:, None, :, 1]) / area
-    return first, second
-
-
-def _least(
-    shape: tuple[int, ...], target: Indices, cost: Floats, items: Indices, shares: Floats
-) -> Triples:
-    size = shape[0] * shape[1]
-    least = np.full(size, np.inf)
-    np.minimum.at(least, target, cost)
-    hits = np.flatnonzero(cost == least[target])[::-1]  # written backwards: the first one stays
-    best_items, best_shares = np.zeros((size, 3), dtype=np.int64), np.zeros((size, 3))
-    best_items[target[hits]], best_shares[target[hits]] = items[hits], shares[hits]
-    return Triples(
-        least.reshape(shape), best_items.reshape(*shape, 3), best_shares.reshape(*shape, 3)
-    )
-
-
-LIKELIEST = 4  # classes whose triples are looked at
-BOUND_SLACK = 1e-9  # on a logit difference: what rounding puts just outside must stay listed
-
-
 def slab_optima(documents: ConstrainedDocuments) -> list[Mixes]:
-    """The exact optimum (B, E) of each class pair's slab."""
+    """The exact optimum (B, E) of the slab of each pair of classes."""
     weights, values, mask = documents.weights, documents.values, documents.mask
     low, high = difference_bounds(documents.original, documents.eps + TOLERANCE)
     optima = []
@@ -101,15 +50,15 @@ def slab_optima(documents: ConstrainedDocuments) -> list[Mixes]:
 
 
 def slab_bound(documents: ConstrainedDocuments, optima: list[Mixes]) -> Floats:
-    """(B, E): every slab holds all feasible weights, so the tightest bound is valid."""
-    return _beyond(documents, np.max([mixes.overlap for mixes in optima], axis=0))
+    """The tightest bound (B, E) of all slabs; each contains all feasible weights."""
+    return _largest_jsd(documents, np.max([mixes.overlap for mixes in optima], axis=0))
 
 
 def polygon_bound(documents: ConstrainedDocuments) -> Floats:
-    """(B, E): the least of the polygons' optima among the likeliest classes.
+    """The least of the optima (B, E) of the polygons among the likeliest classes.
 
-    Only three classes at a time are looked at. An unlikely class is hardly bounded, for it has
-    little to lose, so the likeliest make the tightest polygons.
+    Three classes are considered at a time. An unlikely class is hardly bounded, because it has
+    little to lose, so the likeliest classes give the tightest polygons.
     """
     likeliest = np.argsort(-documents.original, axis=1, kind="stable")[:, :LIKELIEST]
     choices = combinations(range(likeliest.shape[1]), PLANAR_CLASSES)
@@ -119,7 +68,7 @@ def polygon_bound(documents: ConstrainedDocuments) -> Floats:
 
 
 def _polygon_optimum(documents: ConstrainedDocuments) -> Floats:
-    """For three classes: the best vertex of the simplex cut by all three slabs."""
+    """The best vertex of the simplex cut by all three slabs of three classes."""
     weights, mask = documents.weights, documents.mask
     low, high = difference_bounds(documents.original, documents.eps + TOLERANCE)
     k, j = class_pairs(PLANAR_CLASSES)
@@ -132,16 +81,18 @@ def _polygon_optimum(documents: ConstrainedDocuments) -> Floats:
     targets = corners.reshape(len(corners), -1, 2)
     triples = cheapest_triples(weights, differences[..., :2], mask, targets).overlap
     cost = np.minimum(cost, triples.reshape(corners.shape[:3]).min(axis=-1))
-    return _beyond(documents, cost)
+    return _largest_jsd(documents, cost)
 
 
-def _beyond(documents: ConstrainedDocuments, cost: Floats) -> Floats:
-    """No vertex at all (an empty document, or rounding): then only the largest JSD is certain."""
+def _largest_jsd(documents: ConstrainedDocuments, cost: Floats) -> Floats:
+    """The JSD of the least overlap; the largest JSD where no vertex was found."""
+    # Without a vertex (an empty document, or rounding) only the largest JSD is certain.
     least = np.where(np.isfinite(cost), cost, 0.0)
     return divergence(least, ordered_sum(documents.weights)[:, None])
 
 
 def _inside(differences: Floats, low: Floats, high: Floats) -> Flags:
+    """True where all differences are within their bounds."""
     each = (differences >= low - BOUND_SLACK) & (differences <= high + BOUND_SLACK)
     within: Flags = np.logical_and.reduce(each, axis=-1)
     return within
@@ -150,7 +101,7 @@ def _inside(differences: Floats, low: Floats, high: Floats) -> Flags:
 def _on_edges(
     weights: Floats, differences: Floats, mask: Flags, low: Floats, high: Floats
 ) -> Floats:
-    """Pairs of items whose segment crosses a side of the polygon."""
+    """The least overlap (B, E) of pairs of items whose segment crosses a side of the polygon."""
     one, other = np.triu_indices(weights.shape[1], 1)
     start = differences[:, None, None, one]
     step = differences[:, None, None, other] - start
@@ -171,12 +122,13 @@ def _on_edges(
 
 
 def _corners(low: Floats, high: Floats) -> Floats:
-    """Where two sides meet inside the third slab: (B, E, corners, 2), NaN for none.
+    """The corners of the polygon, (B, E, corners, 2): where two sides meet inside the third slab.
 
-    The plane's axes are the first two differences, x = z0 - z1 and y = z0 - z2; the third is y - x.
+    NaN for none. The axes of the plane are the first two differences, x = z0 - z1 and y = z0 - z2;
+    the third difference is y - x.
     """
     found = []
-    with np.errstate(invalid="ignore"):  # infinite bounds meet nowhere
+    with np.errstate(invalid="ignore"):  # infinite bounds do not meet
         for one in (low, high):
             for other in (low, high):
                 x, y = one[..., 0], other[..., 1]
@@ -185,10 +137,61 @@ def _corners(low: Floats, high: Floats) -> Floats:
         third = corners[..., 1:] - corners[..., :1]
         valid = _inside(np.concatenate([corners, third], -1), low[:, :, None], high[:, :, None])
     valid &= np.isfinite(corners).all(axis=-1)
-    return _packed(np.where(valid[..., None], corners, np.nan), valid)
+    return _pack(np.where(valid[..., None], corners, np.nan), valid)
 
 
-def _packed(corners: Floats, valid: Flags) -> Floats:
-    """Valid ones first, and no more places than the fullest polygon needs: six, as a rule."""
+def _pack(corners: Floats, valid: Flags) -> Floats:
+    """Valid corners first, in as few places as the fullest polygon needs: usually six."""
     order = np.argsort(~valid, axis=-1, kind="stable")[..., : valid.sum(axis=-1).max(initial=1)]
     return np.take_along_axis(corners, order[..., None], axis=2)
+
+
+def to_plane(logits: Floats) -> Floats:
+    """Logits (..., 3) as points in the plane: first minus second, first minus third."""
+    return logits[..., :1] - logits[..., 1:]
+
+
+def cheapest_triples(weights: Floats, plane: Floats, mask: Flags, targets: Floats) -> Triples:
+    """The triples of least overlap for items (B, T, 2) and targets (B, Q, 2; NaN: none)."""
+    triangles = np.array(list(combinations(range(weights.shape[1]), 3)), dtype=np.int64)
+    shape = targets.shape[:2]
+    if not len(triangles):
+        zeros = np.zeros((*shape, 3))
+        return Triples(np.full(shape, np.inf), zeros.astype(np.int64), zeros)
+    first, second = _shares(plane, mask, triangles, targets)
+    third = 1 - first - second
+    inside = np.nonzero((first >= -EDGE_SLACK) & (second >= -EDGE_SLACK) & (third >= -EDGE_SLACK))
+    shares = np.maximum(np.stack([first[inside], second[inside], third[inside]], axis=-1), 0.0)
+    items = triangles[inside[2]]
+    cost = overlap(shares, weights[inside[0][:, None], items]).sum(axis=-1)
+    return _least(shape, inside[0] * shape[1] + inside[1], cost, items, shares)
+
+
+def _shares(
+    plane: Floats, mask: Flags, triangles: Indices, targets: Floats
+) -> tuple[Floats, Floats]:
+    """The shares of the first and the second corner for each target, (B, Q, triangles)."""
+    corner = plane[:, triangles]
+    origin = corner[:, :, 2]
+    one, two = corner[:, :, 0] - origin, corner[:, :, 1] - origin
+    area = one[..., 0] * two[..., 1] - one[..., 1] * two[..., 0]
+    area = np.where(mask[:, triangles].all(axis=-1) & (area != 0), area, np.nan)[:, None]
+    x, y = (targets[:, :, None, axis] - origin[:, None, :, axis] for axis in (0, 1))
+    first = (x * two[:, None, :, 1] - y * two[:, None, :, 0]) / area
+    second = (y * one[:, None, :, 0] - x * one[:, None, :, 1]) / area
+    return first, second
+
+
+def _least(
+    shape: tuple[int, ...], target: Indices, cost: Floats, items: Indices, shares: Floats
+) -> Triples:
+    """The triple of least cost per target; among equals the one with the lowest indices."""
+    size = shape[0] * shape[1]
+    least = np.full(size, np.inf)
+    np.minimum.at(least, target, cost)
+    hits = np.flatnonzero(cost == least[target])[::-1]  # written backwards: the first one remains
+    best_items, best_shares = np.zeros((size, 3), dtype=np.int64), np.zeros((size, 3))
+    best_items[target[hits]], best_shares[target[hits]] = items[hits], shares[hits]
+    return Triples(
+        least.reshape(shape), best_items.reshape(*shape, 3), best_shares.reshape(*shape, 3)
+    )
