@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+import polars as pl
+
 from assay.data.files import (
     csv_header,
     open_decompressed,
@@ -82,8 +84,6 @@ def _columns(path: Path, format_: Format) -> tuple[str, ...]:
 
 
 def _parquet_columns(path: Path) -> list[str]:
-    import polars as pl  # only needed for Parquet
-
     try:
         schema = pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, OSError) as fault:
@@ -92,8 +92,6 @@ def _parquet_columns(path: Path) -> list[str]:
 
 
 def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-    import polars as pl
-
     try:
         frame = pl.read_parquet(path, columns=list(columns))
     except (pl.exceptions.PolarsError, OSError) as fault:
@@ -108,9 +106,21 @@ def _damaged_parquet(path: Path, fault: Exception) -> str:
 
 # Role -> the column names that are recognized for it, the most likely first.
 COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
-    "text": tuple(
-        "text review sentence document content body comment message tweet tokens premise "
-        "sentence1 story passage".split()
+    "text": (
+        "text",
+        "review",
+        "sentence",
+        "document",
+        "content",
+        "body",
+        "comment",
+        "message",
+        "tweet",
+        "tokens",
+        "premise",
+        "sentence1",
+        "story",
+        "passage",
     ),
     "label": ("label", "class", "target", "category", "sentiment", "gold_label", "answer", "y"),
     "query": ("query", "question", "hypothesis", "sentence2"),

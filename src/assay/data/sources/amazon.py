@@ -1,4 +1,4 @@
-"""How many stars does an Amazon review give?
+"""Amazon reviews: how many stars does a review give?
 
 Amazon Review Full of Zhang et al. 2015, five classes. Title and text are joined.
 """
@@ -13,7 +13,7 @@ STARS = ("1", "2", "3", "4", "5")
 
 
 def read(request: Request) -> Iterator[Raw]:
-    """The reviews of the two files; dev is cut from train."""
+    """Yield the reviews of both files; dev is cut from train."""
     for split in ("train", "test"):
         path = require_file(data_path(request), f"{split}.csv")
         for number, (stars, tokens) in enumerate(read_class_csv(path, STARS, texts=2), 1):
@@ -22,12 +22,12 @@ def read(request: Request) -> Iterator[Raw]:
 
 SOURCE = Source(
     name="amazon",
-    title="stars of Amazon reviews",
+    title="Amazon reviews: 1 to 5 stars (Zhang et al. 2015)",
     task="classification",
-    size="3,000,000 / 650,000 reviews",
+    size="3,000,000 train, 650,000 test",
     licence="the reviewers' text; research use with citation (Zhang et al. 2015)",
     reads="amazon_review_full_csv/train.csv and test.csv: class, title, text, no header",
-    get="Fetch amazon_review_full_csv (Zhang et al. 2015) and unpack it in the data folder.",
+    get="Get amazon_review_full_csv.tar.gz (Zhang et al. 2015) and unpack it in DATA.",
     read=read,
     locate=folder_with("train.csv", "test.csv", folders=("amazon_review_full_csv", "amazon")),
     classes=STARS,

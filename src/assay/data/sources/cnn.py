@@ -1,15 +1,15 @@
-"""Which entity of a news article fills the blank in a sentence about it?
+"""CNN: which entity of a news article fills the blank in a sentence about it?
 
-The CNN cloze corpus of Hermann et al. 2015, entities anonymised as `@entityN`. Two forms:
+The cloze corpus of Hermann et al. 2015, with entities anonymized as `@entityN`. Two forms are read:
 
-- `{train,dev,test}.txt`: per question four lines: question, answer, paragraph, blank;
-- `sample.txt`, numbered lines as in bAbI: sentences, then `question ? <TAB> answer <TAB> 0`
-  (no splits: we split).
+- `train.txt`, `dev.txt` and `test.txt`: four lines per question (question, answer, paragraph, blank
+  line);
+- `sample.txt`: numbered lines as in bAbI, first the sentences and then
+  `question ? <TAB> answer <TAB> 0`. It names no splits, so assay makes them.
 
-Both are tokenised already. Attention runs over the paragraph; the query is the question with
-`@placeholder`. Candidates are the entities seen in train; only those of the paragraph are
-allowed. Questions whose answer is not in the paragraph, or never in train, are dropped and
-counted.
+Both are already tokenized. Attention runs over the paragraph; the query is the question with
+`@placeholder`. Candidates are the entities seen in train; only those in the paragraph are allowed.
+Questions whose answer is not in the paragraph, or never in train, are dropped and counted.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import find_file, read_lines
-from assay.data.locate import require_entries, first_of, data_path, folder_with, require_file
+from assay.data.locate import data_path, first_of, folder_with, require_entries, require_file
 from assay.errors import UserError
 
 ENTITY = "@entity"
@@ -28,7 +28,7 @@ Cloze = tuple[str, str, str]  # question, answer, paragraph
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Lines between blank lines, with the number of the first."""
+    """Blocks of lines between blank lines, each with the number of its first line."""
     block: list[str] = []
     number = 0
     for number, line in enumerate(read_lines(path), 1):
@@ -43,11 +43,11 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _clozes(path: Path) -> Iterator[Cloze]:
     for number, block in _blocks(path):
-        # An empty paragraph is a blank line: the block then has two lines, and is counted later.
+        # An empty paragraph is a blank line. The block then has two lines; it is dropped later.
         if not _LINES_PER_QUESTION - 1 <= len(block) <= _LINES_PER_QUESTION:
             raise UserError(
-                f"{path}, line {number}: {len(block)} lines where question, answer and paragraph "
-                "are expected, then a blank line: mend the file there."
+                f"{path}, line {number}: {len(block)} lines, but question, answer and paragraph "
+                "are expected, and then a blank line: correct the file there."
             )
         question, answer, paragraph = (*block, "")[:_LINES_PER_QUESTION]
         yield question, _entity(answer, f"{path}, line {number + 1}"), paragraph
@@ -61,7 +61,8 @@ def _sample_clozes(path: Path) -> Iterator[Cloze]:
         number, _, rest = line.partition(" ")
         if not number.isdecimal():
             raise UserError(
-                f"{path}, line {line_number}: '{line[:60]}' does not begin with its id."
+                f"{path}, line {line_number}: '{line[:60]}' does not begin with a line number: "
+                "use the original file."
             )
         if number == "1":
             sentences = []
@@ -76,7 +77,9 @@ def _sample_clozes(path: Path) -> Iterator[Cloze]:
 def _entity(answer: str, where: str) -> str:
     entity = answer.strip()
     if not entity.startswith(ENTITY):
-        raise UserError(f"{where}: the answer '{entity[:60]}' is no {ENTITY}N: mend that question.")
+        raise UserError(
+            f"{where}: the answer '{entity[:60]}' is not an {ENTITY}N: correct that question."
+        )
     return entity
 
 
@@ -92,10 +95,10 @@ def _questions(path: Path, clozes: Callable[[Path], Iterator[Cloze]]) -> Iterato
 
 
 def read(request: Request) -> Iterator[Raw]:
-    """The questions of the three files, or of the sample."""
+    """Yield the questions of the three files, or of the sample."""
     folder = data_path(request)
     if find_file(folder, _FILES["train"]) is None and (sample := find_file(folder, SAMPLE)):
-        request.notes.append(f"cnn: {sample.name} is a sample without splits: we split it")
+        request.notes.append(f"cnn: {sample.name} is a sample without splits, so assay split it")
         for number, cloze in enumerate(_questions(sample, _sample_clozes), 1):
             yield _raw(cloze, f"sample-{number}", None)
         return
@@ -106,12 +109,12 @@ def read(request: Request) -> Iterator[Raw]:
 
 SOURCE = Source(
     name="cnn",
-    title="which entity of a news article fills the blank",
+    title="CNN: which entity of a news article fills the blank (Hermann et al. 2015)",
     task="pair",
-    size="380,298 / 3,924 / 3,198 questions",
-    licence="articles are CNN's; question generator Apache-2.0",
+    size="380,298 train, 3,924 dev, 3,198 test",
+    licence="the articles belong to CNN; the question generator is under Apache-2.0",
     reads="train.txt, dev.txt, test.txt (question, answer, paragraph, blank line), or sample.txt",
-    get="Generate it with the scripts of Hermann et al. 2015 and put the files in a folder cnn.",
+    get="Generate the files with the scripts of Hermann et al. 2015 and put them into DATA/cnn.",
     read=read,
     locate=first_of(
         folder_with(*_FILES.values(), folders=("cnn", "cnn_qa")),

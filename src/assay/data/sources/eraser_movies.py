@@ -1,8 +1,8 @@
-"""Is a film review negative or positive, and which words did people give as the reason?
+"""ERASER movies: is a film review negative or positive, and which words are the reason?
 
 The movies of ERASER (DeYoung et al. 2020): Pang and Lee's reviews, split at blanks, with the spans
-that Zaidan et al. had people mark. The marks of the test part were made in full; those of the other
-two end where the annotator had enough.
+that people marked for Zaidan et al. The test part is marked completely. In the other two parts the
+annotators stopped when they had marked enough.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,9 +21,10 @@ TEXTS, ARCHIVE = "docs", "docs.tar"
 
 
 def read(request: Request) -> Iterator[Raw]:
+    """Yield the reviews of the three files, with the marked spans as rationale."""
     folder = data_path(request)
-    place = folder / TEXTS if (folder / TEXTS).is_dir() else require_file(folder, ARCHIVE)
-    texts = {PurePosixPath(name).name: text for name, text in read_texts(place, "utf-8")}
+    path = folder / TEXTS if (folder / TEXTS).is_dir() else require_file(folder, ARCHIVE)
+    texts = {PurePosixPath(name).name: text for name, text in read_texts(path, "utf-8")}
     for split, file in SPLITS.items():
         path = require_file(folder, file)
         for number, row in enumerate(read_json_lines(path), 1):
@@ -34,24 +35,25 @@ def _review(row: Mapping[str, Any], texts: Mapping[str, str], split: str, where:
     name, label = str(row.get("annotation_id")), row.get("classification")
     if label not in LABELS:
         raise UserError(
-            f"{where}: the classification {label!r} is neither NEG nor POS: take the file as it is "
-            "published."
+            f"{where}: the classification {label!r} is neither NEG nor POS: use the published file."
         )
     if name not in texts:
-        raise UserError(f"{where}: there is no text {name!r} in {TEXTS}: fetch the folder whole.")
+        raise UserError(
+            f"{where}: there is no text {name!r} in {TEXTS}: download the whole folder."
+        )
     tokens = tuple(texts[name].split())
     marked = _marked(row.get("evidences"), len(tokens), where)
     return Raw(name.removesuffix(".txt"), tokens, LABELS[label], split, rationale=marked)
 
 
 def _marked(evidences: Any, length: int, where: str) -> tuple[bool, ...] | None:
-    """Whether each token lies in a span; None where nobody marked anything."""
+    """Whether each token is in a span; None if nothing is marked."""
     marked = [False] * length
     for start, end in _spans(evidences, where):
         if not 0 <= start <= end <= length:  # a few published spans are empty
             raise UserError(
                 f"{where}: the evidence from token {start} to {end} does not lie in a text of "
-                f"{length} tokens: take texts and evidence from one place."
+                f"{length} tokens: use texts and evidence of the same download."
             )
         marked[start:end] = [True] * (end - start)
     return tuple(marked) if any(marked) else None
@@ -66,19 +68,20 @@ def _spans(evidences: Any, where: str) -> list[tuple[int, int]]:
         ]
     except (KeyError, TypeError, ValueError) as fault:
         raise UserError(
-            f"{where}: the evidences {str(evidences)[:60]!r} are no lists of spans with "
-            "start_token and end_token: take the file as it is published."
+            f"{where}: the evidences {str(evidences)[:60]!r} are not lists of spans with "
+            "start_token and end_token: use the published file."
         ) from fault
 
 
 SOURCE = Source(
     name="eraser_movies",
-    title="film reviews with the spans people gave as reasons (ERASER, DeYoung et al. 2020)",
+    title="Film reviews with the spans that people marked as the reason (ERASER, DeYoung et al. "
+    "2020)",
     task="classification",
-    size="1,600 / 200 / 199",
+    size="1,600 train, 200 dev, 199 test",
     licence="none stated; research use with citation of DeYoung, Zaidan, and Pang and Lee",
     reads="train.jsonl, val.jsonl and test.jsonl, and the texts in docs or docs.tar; plain or gzip",
-    get="Fetch movies.tar.gz at eraserbenchmark.com; unpack it into DATA/eraser_movies.",
+    get="Get movies.tar.gz at eraserbenchmark.com and unpack it into DATA/eraser_movies.",
     read=read,
     locate=folder_with(*SPLITS.values(), folders=("eraser_movies", "movies")),
     classes=tuple(LABELS.values()),

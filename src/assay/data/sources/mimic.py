@@ -1,24 +1,20 @@
-"""Which discharge summaries belong to which admission, and which diagnoses?
+"""Two corpora of MIMIC-III discharge summaries, `diabetes` and `anemia`, after Jain & Wallace 2019.
 
-MIMIC-III: `NOTEEVENTS.csv` (4 GB) is streamed and only the discharge summaries of wanted
-admissions are kept. Notes marked as errors are left out and counted. The report and its
-addenda of an admission are joined in this order, each by date. Diagnosis codes are written as
-in the file, without the dot (250.00 is `25000`).
+`NOTEEVENTS.csv` (4 GB) is streamed, and only the discharge summaries of the requested admissions
+are kept. Notes marked as errors are left out and counted. The reports of an admission come first,
+then its addenda, each in order of date, and are joined. Diagnosis codes are written as in the file,
+without the dot (250.00 is `25000`). De-identified spans (`[**...**]`) become the word
+`deidentified`. The text is then split into lower-cased English words, and a token with a digit
+becomes `qqq`.
 
-De-identified spans (`[**...**]`) become the one word `deidentified`; then English words,
-lower-cased, and a token with a digit becomes `qqq`.
+`anemia`: is the anemia acute or chronic? Admissions with exactly one of acute (285.1) and chronic
+(285.2x) anemia. A fifth is for the test and 15 % of the rest for dev, in proportion per class.
+Departure from the paper: the admissions of one patient stay in one split.
 
-Is the anaemia of a discharge summary acute or chronic?
-
-MIMIC-III, Jain & Wallace 2019: admissions with exactly one of acute (285.1) and chronic
-(285.2x) anaemia. A fifth is for the test and 15 % of the rest for dev, in equal proportion per
-class. Departure: a patient's admissions stay in one split.
-
-Does a discharge summary belong to a patient with diabetes?
-
-MIMIC-III, Jain & Wallace 2019: 1 if a diagnosis code begins with 250.00. The splits are three
-lists of admission ids (`{train,dev,test}_hadm_ids.csv`, or the `_50` and `_full` lists that
-others publish); without them we split, by patient, and say so.
+`diabetes`: does the patient have diabetes? Yes if a diagnosis code begins with 250.00. The splits
+are three lists of admission ids (`train_hadm_ids.csv`, `dev_hadm_ids.csv` and `test_hadm_ids.csv`,
+or the `_50` and `_full` lists that others publish). Without the lists assay splits by patient, and
+a note says so.
 """
 
 import re
@@ -36,9 +32,9 @@ from assay.errors import UserError
 NOTES, DIAGNOSES = "NOTEEVENTS.csv", "DIAGNOSES_ICD.csv"
 MIN_DF = 5
 LONGEST = 4000
-LICENCE = "PhysioNet credentialed health data licence"
+LICENCE = "PhysioNet Credentialed Health Data License"
 READS = f"{NOTES} and {DIAGNOSES} of MIMIC-III (streamed)"
-GET = "Get access to MIMIC-III on PhysioNet; put the two files in a folder mimic."
+GET = "Get access to MIMIC-III on PhysioNet and put the two files into DATA/mimic."
 locate = folder_with(NOTES, DIAGNOSES, folders=("mimic", "mimiciii", "mimic3"))
 _SPAN = re.compile(r"\[\*\*.*?\*\*\]", re.DOTALL)
 _SUMMARY = "Discharge summary"
@@ -49,29 +45,32 @@ _LIST_NAMES = ("{}_hadm_ids.csv", "{}_50_hadm_ids.csv", "{}_full_hadm_ids.csv")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Note:
-    """One discharge note; notes of an admission are joined in the order of these fields."""
+    """One discharge note; the notes of an admission are sorted by these fields and joined."""
 
     is_addendum: bool
     date: str
-    place: int  # in the file, to settle equal dates
+    row: int  # row in the file, for notes of the same date
     text: str
     patient: str
 
 
 def note_words(text: str) -> tuple[str, ...]:
+    """Words of a note, with de-identified spans and numbers masked."""
     return mask_numbers(words(_SPAN.sub(" deidentified ", text)))
 
 
-def _admission(given: str, where: str) -> str:
-    """An admission id; spreadsheets like to write them as 145834.0."""
+def _admission_id(given: str, where: str) -> str:
+    """Check an admission id; spreadsheets often write it as 145834.0."""
     number = given.strip().removesuffix(".0")
     if not (number.isascii() and number.isdecimal() and len(number) <= _LONGEST_ID):
-        raise UserError(f"{where}: the admission id '{given[:60]}' is not a whole number: mend it.")
+        raise UserError(
+            f"{where}: the admission id '{given[:60]}' is not a whole number: correct it."
+        )
     return number
 
 
 def _rows(path: Path, columns: Collection[str]) -> Iterator[list[str]]:
-    """Rows of these columns; the header may be in either case, as in MIMIC and its demo."""
+    """Rows of these columns; the header is upper-case in MIMIC and lower-case in its demo."""
     found = {name.upper(): name for name in csv_header(path)}
     return read_csv_rows(path, [found.get(column, column) for column in columns])
 
@@ -81,12 +80,15 @@ def codes_by_admission(folder: Path) -> dict[str, frozenset[str]]:
     path = require_file(folder, DIAGNOSES)
     codes: dict[str, set[str]] = defaultdict(set)
     for number, (admission, code) in enumerate(_rows(path, ("HADM_ID", "ICD9_CODE")), 1):
-        codes[_admission(admission, f"{path}, row {number}")].add(code.strip().replace(".", ""))
+        codes[_admission_id(admission, f"{path}, row {number}")].add(code.strip().replace(".", ""))
     return {admission: frozenset(found) for admission, found in codes.items()}
 
 
-def _summaries(path: Path, wanted: Collection[str], request: Request) -> Iterator[tuple[str, Note]]:
-    for place, row in enumerate(_rows(path, _NOTE_COLUMNS), 1):
+def _summaries(
+    path: Path, admissions: Collection[str], request: Request
+) -> Iterator[tuple[str, Note]]:
+    """(admission, note) of the discharge summaries of these admissions."""
+    for number, row in enumerate(_rows(path, _NOTE_COLUMNS), 1):
         admission, patient, date, category, description, error, text = row
         if category.strip() != _SUMMARY:
             continue
@@ -94,9 +96,9 @@ def _summaries(path: Path, wanted: Collection[str], request: Request) -> Iterato
             request.dropped["note marked as an error"] += 1
         elif not admission.strip():
             request.dropped["discharge summary without admission id"] += 1
-        elif (known := _admission(admission, f"{path}, row {place}")) in wanted:
+        elif (known := _admission_id(admission, f"{path}, row {number}")) in admissions:
             addendum = description.strip() == "Addendum"
-            yield known, Note(addendum, date, place, text, patient.strip())
+            yield known, Note(addendum, date, number, text, patient.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +110,12 @@ class Stay:
     tokens: tuple[str, ...]
 
 
-def stays(folder: Path, wanted: Collection[str], request: Request) -> Iterator[Stay]:
-    """The wanted admissions that have a discharge summary, in the order of their ids."""
+def read_stays(folder: Path, admissions: Collection[str], request: Request) -> Iterator[Stay]:
+    """Yield those of the admissions that have a discharge summary, sorted by id."""
     notes: dict[str, list[Note]] = defaultdict(list)
-    for admission, note in _summaries(require_file(folder, NOTES), wanted, request):
+    for admission, note in _summaries(require_file(folder, NOTES), admissions, request):
         notes[admission].append(note)
-    missing = len(wanted) - len(notes)
+    missing = len(admissions) - len(notes)
     if missing:
         request.dropped["admission without discharge summary"] += missing
     for admission in sorted(notes, key=int):
@@ -122,7 +124,7 @@ def stays(folder: Path, wanted: Collection[str], request: Request) -> Iterator[S
         yield Stay(admission, joined[0].patient, note_words(text))
 
 
-def split_lists(folder: Path) -> Mapping[str, str]:
+def read_split_lists(folder: Path) -> Mapping[str, str]:
     """Admission -> split, from one list of ids per split; empty if there are no lists."""
     files = {
         split: find_file(folder, *(name.format(split) for name in _LIST_NAMES))
@@ -132,13 +134,13 @@ def split_lists(folder: Path) -> Mapping[str, str]:
     if len(absent) == len(files):
         return {}
     if absent:
-        names = _LIST_NAMES[0].format(absent[0])
+        name = _LIST_NAMES[0].format(absent[0])
         raise UserError(
-            f"{folder} has lists of admission ids but no {names}: add it or take all out."
+            f"{folder} has lists of admission ids but no {name}: add it, or remove all lists."
         )
     splits: dict[str, str] = {}
     for split, path in files.items():
-        for admission in _listed(path) if path is not None else ():
+        for admission in _ids_in(path) if path is not None else ():
             if splits.setdefault(admission, split) != split:
                 raise UserError(
                     f"{path}: admission {admission} is also listed in {splits[admission]}: "
@@ -147,20 +149,20 @@ def split_lists(folder: Path) -> Mapping[str, str]:
     return splits
 
 
-def _listed(path: Path) -> Iterator[str]:
+def _ids_in(path: Path) -> Iterator[str]:
     for number, line in enumerate(read_lines(path), 1):
         if line.strip() and not (number == 1 and line.strip().upper() == "HADM_ID"):
-            yield _admission(line, f"{path}, line {number}")
+            yield _admission_id(line, f"{path}, line {number}")
 
 
 ANEMIA_CLASSES = ("chronic", "acute")
 _ANEMIA_CODES = {"chronic": "2852", "acute": "2851"}
 
 
-def _anemia_labels(folder_codes: dict[str, frozenset[str]], request: Request) -> dict[str, str]:
-    """Admission -> class, for those with exactly one of the two."""
+def _anemia_labels(codes_of: Mapping[str, frozenset[str]], request: Request) -> dict[str, str]:
+    """Admission -> class, for admissions with exactly one of the two."""
     labels = {}
-    for admission, codes in folder_codes.items():
+    for admission, codes in codes_of.items():
         found = [
             c for c, start in _ANEMIA_CODES.items() if any(code.startswith(start) for code in codes)
         ]
@@ -172,10 +174,10 @@ def _anemia_labels(folder_codes: dict[str, frozenset[str]], request: Request) ->
 
 
 def read_anemia(request: Request) -> Iterator[Raw]:
-    """One document per admission."""
+    """Yield one document per admission."""
     folder = data_path(request)
     labels = _anemia_labels(codes_by_admission(folder), request)
-    for stay in stays(folder, labels, request):
+    for stay in read_stays(folder, labels, request):
         yield Raw(
             id=stay.admission,
             tokens=stay.tokens,
@@ -186,9 +188,9 @@ def read_anemia(request: Request) -> Iterator[Raw]:
 
 ANEMIA = Source(
     name="anemia",
-    title="discharge summaries: acute or chronic anaemia",
+    title="MIMIC-III discharge summaries: acute or chronic anemia (Johnson et al. 2016)",
     task="classification",
-    size="one document per admission with one of the two",
+    size="one document per admission with exactly one of the two",
     licence=LICENCE,
     reads=READS,
     get=GET,
@@ -204,15 +206,15 @@ _DIABETES_CODE = "25000"
 
 
 def read_diabetes(request: Request) -> Iterator[Raw]:
-    """One document per admission."""
+    """Yield one document per admission."""
     folder = data_path(request)
     codes = codes_by_admission(folder)
-    splits = split_lists(folder)
+    splits = read_split_lists(folder)
     if not splits:
         request.notes.append(
-            "diabetes: no lists of admission ids in the folder: we split by patient"
+            "diabetes: the folder has no lists of admission ids, so assay split by patient"
         )
-    for stay in stays(folder, splits or codes, request):
+    for stay in read_stays(folder, splits or codes, request):
         found = any(code.startswith(_DIABETES_CODE) for code in codes.get(stay.admission, ()))
         yield Raw(
             id=stay.admission,
@@ -225,9 +227,9 @@ def read_diabetes(request: Request) -> Iterator[Raw]:
 
 DIABETES = Source(
     name="diabetes",
-    title="discharge summaries: has the patient diabetes",
+    title="MIMIC-III discharge summaries: diabetes or not (Johnson et al. 2016)",
     task="classification",
-    size="the admissions of the lists, one document each",
+    size="one document per admission in the split lists",
     licence=LICENCE,
     reads=READS,
     get=GET,

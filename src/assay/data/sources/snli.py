@@ -1,9 +1,9 @@
-"""Does the premise entail the hypothesis, contradict it, or neither?
+"""SNLI 1.0: does the premise entail the hypothesis, contradict it, or neither?
 
-SNLI 1.0 as published (JSON lines) or as a tab-separated file with a header and no quoting.
-Attention runs over the premise (`sentence1`); the query is the hypothesis (`sentence2`). Both
-are split into English words; a token with a digit becomes `qqq`. Pairs whose annotators did
-not agree (gold label `-`) are dropped and counted.
+Read as published (JSON lines) or as a tab-separated file with a header and without quoting.
+Attention runs over the premise (`sentence1`); the query is the hypothesis (`sentence2`). Both are
+split into English words; a token with a digit becomes `qqq`. Pairs on which the annotators did not
+agree (gold label `-`) are dropped and counted.
 """
 
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ def _pairs(path: Path) -> Iterator[list[str]]:
         texts = [text for text in row if isinstance(text, str)]
         if len(texts) != len(COLUMNS):
             raise UserError(
-                f"{path}, object {number}: {', '.join(COLUMNS)} must all be there and be texts; "
+                f"{path}, object {number}: {', '.join(COLUMNS)} must all be present and be strings; "
                 f"found {', '.join(map(repr, record)) or 'nothing'}: use the published files."
             )
         yield texts
 
 
 def read(request: Request) -> Iterator[Raw]:
-    """The pairs of the three files, in their splits."""
+    """Yield the pairs of the three files."""
     folder = data_path(request)
     for split, names in _FILES.items():
         path = require_file(folder, *names)
@@ -63,12 +63,12 @@ def read(request: Request) -> Iterator[Raw]:
 
 SOURCE = Source(
     name="snli",
-    title="does a caption entail a sentence, contradict it, or neither",
+    title="SNLI: does a caption entail a sentence, contradict it, or neither (Bowman et al. 2015)",
     task="pair",
-    size="549,367 / 9,842 / 9,824 pairs",
+    size="549,367 train, 9,842 dev, 9,824 test",
     licence="CC BY-SA 4.0",
     reads="snli_1.0_{train,dev,test}.jsonl, or snli_{train,dev,test}.tsv with a header",
-    get="Fetch snli_1.0.zip from the Stanford NLP group; unpack it in the data folder as snli_1.0.",
+    get="Get snli_1.0.zip at nlp.stanford.edu/projects/snli and unpack it as DATA/snli_1.0.",
     read=read,
     locate=folder_with(*_FILES.values(), folders=("snli", "snli_1.0", "snli/snli_1.0")),
     classes=CLASSES,

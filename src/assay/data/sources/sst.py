@@ -1,6 +1,7 @@
-"""Is a film sentence negative or positive? The Stanford Sentiment Treebank, whole sentences.
+"""Stanford Sentiment Treebank: is a film sentence negative or positive? Whole sentences only.
 
-Roots 0 and 1 are negative, 3 and 4 positive; neutral sentences are left out and counted.
+Trees with root 0 or 1 are negative, those with root 3 or 4 positive. Neutral sentences are left out
+and counted.
 """
 
 import re
@@ -21,6 +22,7 @@ NEUTRAL = 2
 
 
 def read(request: Request) -> Iterator[Raw]:
+    """Yield the sentences of the three files."""
     for split in SPLITS:
         path = require_file(data_path(request), f"{split}.txt")
         for number, line in enumerate(read_lines(path), 1):
@@ -37,8 +39,8 @@ def _tree(line: str, path: Path, number: int) -> tuple[int, list[str]]:
     root, leaves = _ROOT.match(line), _LEAF.findall(line)
     if root is None or not leaves or line.count("(") != line.count(")"):
         raise UserError(
-            f"{path}, line {number}: '{line[:40]}' is no labelled tree such as "
-            "(3 (2 a) (4 joy)): take the Treebank's train.txt, dev.txt and test.txt."
+            f"{path}, line {number}: '{line[:40]}' is not a labeled tree such as "
+            "(3 (2 a) (4 joy)): use the Treebank's train.txt, dev.txt and test.txt."
         )
     return int(root.group(1)), leaves
 
@@ -49,12 +51,12 @@ def _clean(leaves: list[str]) -> tuple[str, ...]:
 
 SOURCE = Source(
     name="sst",
-    title="Stanford Sentiment Treebank, negative or positive (Socher et al. 2013)",
+    title="Stanford Sentiment Treebank: negative or positive (Socher et al. 2013)",
     task="classification",
-    size="6,920 / 872 / 1,821",
-    licence="research use with citation; no formal licence",
-    reads="train.txt, dev.txt and test.txt, one labelled tree a line, plain or gzip",
-    get="Get trainDevTestTrees_PTB.zip at nlp.stanford.edu/sentiment; put the three files "
+    size="6,920 train, 872 dev, 1,821 test",
+    licence="research use with citation; no formal license",
+    reads="train.txt, dev.txt and test.txt, one labeled tree per line, plain or gzip",
+    get="Get trainDevTestTrees_PTB.zip at nlp.stanford.edu/sentiment and put the three files "
     "into DATA/sst.",
     read=read,
     locate=folder_with(

@@ -1,7 +1,7 @@
-"""What if the user brings their own texts? A CSV, TSV, JSON lines or Parquet file.
+"""The user's own file: CSV, TSV, JSON lines or Parquet.
 
-A second text column makes it a pair task. A text cell that is a list is taken as its tokens.
-With a rationale column (0 or 1 per token) the text is split at blanks, so that both fit.
+A second text column makes it a pair task. A text cell that is a list holds the tokens. With a
+rationale column (0 or 1 per token) the text is split at blanks, so that both have the same length.
 """
 
 import json
@@ -18,20 +18,27 @@ from assay.data.text import words
 from assay.errors import UserError
 
 SPLIT_NAMES = {
-    "train": "train", "training": "train",
-    "dev": "dev", "valid": "dev", "val": "dev", "validation": "dev", "development": "dev",
-    "test": "test", "testing": "test",
-}  # fmt: skip
+    "train": "train",
+    "training": "train",
+    "dev": "dev",
+    "valid": "dev",
+    "val": "dev",
+    "validation": "dev",
+    "development": "dev",
+    "test": "test",
+    "testing": "test",
+}
 MARKS = {"0": False, "1": True, "false": False, "true": True}
 
 
 def read(request: Request) -> Iterator[Raw]:
+    """Yield a document per row; rows without a label or split are dropped and counted."""
     table = UserTable.open(data_path(request))
     chosen = choose_columns(table, request.options, request.notes)
     present = {role: column for role, column in chosen.items() if column is not None}
     for number, row in enumerate(table.rows(list(present.values())), 1):
         cells = dict(zip(present, row, strict=True))
-        empty = [role for role in ("label", "split") if role in cells and not _plain(cells[role])]
+        empty = [r for r in ("label", "split") if r in cells and not _cell_text(cells[r])]
         if empty:
             request.dropped[f"empty {empty[0]}"] += 1
             continue
@@ -39,20 +46,20 @@ def read(request: Request) -> Iterator[Raw]:
 
 
 def _document(cells: dict[str, Any], number: int, where: str) -> Raw:
-    marked = "rationale" in cells
-    tokens = _tokens(cells["text"], at_blanks=marked)
+    has_rationale = "rationale" in cells
+    tokens = _tokens(cells["text"], at_blanks=has_rationale)
     return Raw(
         id=f"row-{number}",
         tokens=tokens,
-        label=_plain(cells["label"]),
+        label=_cell_text(cells["label"]),
         split=_split(cells["split"], where) if "split" in cells else None,
         query=_tokens(cells["query"]) if "query" in cells else (),
-        rationale=_rationale(cells["rationale"], len(tokens), where) if marked else None,
+        rationale=_rationale(cells["rationale"], len(tokens), where) if has_rationale else None,
     )
 
 
-def _plain(cell: Any) -> str:
-    """A cell as a word: 1.0 and 1 are the same label; NaN and null are none."""
+def _cell_text(cell: Any) -> str:
+    """A cell as text: 1.0 and 1 are the same label; NaN and null are empty."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -62,26 +69,26 @@ def _plain(cell: Any) -> str:
 
 def _tokens(cell: Any, at_blanks: bool = False) -> tuple[str, ...]:
     if isinstance(cell, list):
-        return tuple(text for part in cell if (text := _plain(part)))
-    text = _plain(cell)
+        return tuple(text for part in cell if (text := _cell_text(part)))
+    text = _cell_text(cell)
     return tuple(text.lower().split()) if at_blanks else words(text)
 
 
 def _split(cell: Any, where: str) -> str:
-    name = _plain(cell).lower()
+    name = _cell_text(cell).lower()
     if name not in SPLIT_NAMES:
         raise UserError(f"{where}: the split '{name}' is none of train, dev, test: rename it.")
     return SPLIT_NAMES[name]
 
 
 def _rationale(cell: Any, length: int, where: str) -> tuple[bool, ...] | None:
-    """One mark per token, as a list or written `0 1 0` or `[0, 1, 0]`; an empty cell: unknown."""
+    """One mark per token: a list, `0 1 0` or `[0, 1, 0]`; None for an empty cell."""
     if not isinstance(cell, list):
-        text = _plain(cell)
+        text = _cell_text(cell)
         if not text:
             return None
         cell = text.strip("[]").replace(",", " ").split()
-    marks = [_plain(mark).lower() for mark in cell]
+    marks = [_cell_text(mark).lower() for mark in cell]
     if len(marks) != length or any(mark not in MARKS for mark in marks):
         raise UserError(
             f"{where}: the rationale {json.dumps(marks)[:60]} does not fit the {length} tokens of "
@@ -91,23 +98,25 @@ def _rationale(cell: Any, length: int, where: str) -> tuple[bool, ...] | None:
 
 
 def locate(data: Path) -> Path | None:
+    """The file itself."""
     return data if data.is_file() else None
 
 
 def resolve(source: Source, request: Request) -> Source:
-    """A second text makes it a pair task."""
+    """Make it a pair task if there is a second text."""
     chosen = choose_columns(UserTable.open(data_path(request)), request.options, notes=[])
     return source if chosen["query"] is None else replace(source, task="pair")
 
 
 SOURCE = Source(
     name="table",
-    title="your own CSV, TSV, JSON lines or Parquet file",
+    title="Your own CSV, TSV, JSON lines or Parquet file",
     task="classification",
-    size="as many rows as it has",
-    licence="yours",
-    reads="one file with a text and a label column; a second text, split and rationale if there",
-    get="Give your file's own path.",
+    size="one document per row",
+    licence="your own",
+    reads="one file with a text and a label column; optionally a second text, a split and a "
+    "rationale column",
+    get="Pass the path of your file.",
     read=read,
     locate=locate,
     resolve=resolve,

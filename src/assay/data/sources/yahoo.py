@@ -1,9 +1,9 @@
-"""What is a question on Yahoo Answers about?
+"""Yahoo Answers: what is a question about?
 
-Ten topics, Zhang et al. 2015: CSV of class, title, question and best answer, joined. Where the
-full corpus is not at hand, two small forms are read, and said: `yahoo_test1000_10class.txt`
-(`label text` per line, labels from 0; we split it) and, with `topics=2`,
-`yahoo_2class_{train,test}.csv` (text, label name; no header).
+Ten topics, Zhang et al. 2015: a CSV of class, title, question and best answer, which are joined. If
+the full corpus is not available, two small forms are read, and a note says so:
+`yahoo_test1000_10class.txt` (`label text` per line, labels from 0; assay makes the splits) and, with
+`topics=2`, `yahoo_2class_train.csv` and `yahoo_2class_test.csv` (text, label name; no header).
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.data.corpus import Raw, Request, Source
 from assay.data.files import find_file, read_csv_rows, read_lines
 from assay.data.formats import MIN_DF, class_name, read_class_csv, review_words
-from assay.data.locate import first_of, data_path, folder_with, require_file
+from assay.data.locate import data_path, first_of, folder_with, require_file
 from assay.errors import UserError
 
 TOPICS = (
@@ -29,18 +29,18 @@ TOPICS = (
 )
 OPTIONS = {"topics": "10"}
 SAMPLE = "yahoo_test1000_10class.txt"
-_SPELT = {"society_culture": TOPICS[0], "science_mathematics": TOPICS[1]}
+_LABEL_NAMES = {"society_culture": TOPICS[0], "science_mathematics": TOPICS[1]}
 _FOLDERS = ("yahoo_answers_csv", "yahoo")
 
 
 def _two_topics(path: Path, split: str) -> Iterator[Raw]:
     for number, row in enumerate(read_csv_rows(path), 1):
-        if len(row) != 2 or row[1].strip() not in _SPELT:
+        if len(row) != 2 or row[1].strip() not in _LABEL_NAMES:
             raise UserError(
-                f"{path}, row {number}: {len(row)} columns ending in '{row[-1][:60]}' where a text "
-                f"and {' or '.join(_SPELT)} are expected: mend the row."
+                f"{path}, row {number}: {len(row)} columns ending in '{row[-1][:60]}', but a text "
+                f"and {' or '.join(_LABEL_NAMES)} are expected: correct the row."
             )
-        yield Raw(f"{split}-{number}", review_words(row[0]), _SPELT[row[1].strip()], split)
+        yield Raw(f"{split}-{number}", review_words(row[0]), _LABEL_NAMES[row[1].strip()], split)
 
 
 def _sample(path: Path) -> Iterator[Raw]:
@@ -48,14 +48,17 @@ def _sample(path: Path) -> Iterator[Raw]:
         label, _, text = line.partition(" ")
         where = f"{path}, line {number}"
         if not (label.isascii() and label.isdecimal() and len(label) == 1):
-            raise UserError(f"{where}: '{line[:60]}' does not begin with a label from 0 to 9.")
+            raise UserError(
+                f"{where}: '{line[:60]}' does not begin with a label from 0 to 9: use the original "
+                "file."
+            )
         topic = class_name(str(int(label) + 1), TOPICS, where)
         yield Raw(f"sample-{number}", review_words(text), topic)
 
 
 def _ten_topics(folder: Path, request: Request) -> Iterator[Raw]:
     if find_file(folder, "train.csv") is None and (sample := find_file(folder, SAMPLE)):
-        request.notes.append(f"yahoo: {sample.name} is a sample without splits: we split it")
+        request.notes.append(f"yahoo: {sample.name} is a sample without splits, so assay split it")
         yield from _sample(sample)
         return
     for split in ("train", "test"):
@@ -65,7 +68,7 @@ def _ten_topics(folder: Path, request: Request) -> Iterator[Raw]:
 
 
 def read(request: Request) -> Iterator[Raw]:
-    """Questions with their answers, of ten topics or of two."""
+    """Yield the questions with their answers, of ten topics or of two."""
     folder = data_path(request)
     topics = request.options.get("topics", OPTIONS["topics"])
     if topics == "10":
@@ -79,12 +82,12 @@ def read(request: Request) -> Iterator[Raw]:
 
 SOURCE = Source(
     name="yahoo",
-    title="topics of questions on Yahoo Answers",
+    title="Yahoo Answers: topic of a question (Zhang et al. 2015)",
     task="classification",
-    size="1,400,000 / 60,000 questions",
+    size="1,400,000 train, 60,000 test",
     licence="Yahoo Webscope L6; research use",
     reads="yahoo_answers_csv/train.csv and test.csv: class, title, question, answer; or a sample",
-    get="Fetch yahoo_answers_csv (Zhang et al. 2015) and unpack it in the data folder.",
+    get="Get yahoo_answers_csv.tar.gz (Zhang et al. 2015) and unpack it in DATA.",
     read=read,
     locate=first_of(
         folder_with("train.csv", "test.csv", folders=_FOLDERS),

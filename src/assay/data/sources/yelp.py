@@ -1,8 +1,8 @@
-"""How many stars does a Yelp review give?
+"""Yelp reviews: how many stars does a review give?
 
-Yelp Review Full of Zhang et al. 2015 (class, text, no header), five classes; or the form with
-a header `text,label1,label2`, whose `label2` reads `Review Stars: 4.0`. Of that form a file
-`dev.csv` without a `train.csv` is the training material, and dev is cut from it.
+Yelp Review Full of Zhang et al. 2015 (class, text, no header), five classes. A second form has the
+header `text,label1,label2`, with `Review Stars: 4.0` in `label2`. In that form a file `dev.csv`
+without a `train.csv` is used for training, and dev is cut from it.
 """
 
 import re
@@ -26,7 +26,7 @@ def _with_header(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
         if stars is None:
             raise UserError(
                 f"{path}, review {number}: label2 is '{label[:60]}', not 'Review Stars: N.0' with "
-                "N from 1 to 5: mend the label."
+                "N from 1 to 5: correct the label."
             )
         yield stars[1], review_words(text)
 
@@ -38,23 +38,23 @@ def _reviews(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def read(request: Request) -> Iterator[Raw]:
-    """The reviews of the two files; dev is cut from train."""
+    """Yield the reviews of both files; dev is cut from train."""
     for split, names in (("train", ("train.csv", "dev.csv")), ("test", ("test.csv",))):
         path = require_file(data_path(request), *names)
         if split not in path.name:
-            request.notes.append(f"yelp: {path.name} is used to train")
+            request.notes.append(f"yelp: {path.name} is used for training")
         for number, (stars, tokens) in enumerate(_reviews(path), 1):
             yield Raw(f"{split}-{number}", tokens, stars, split)
 
 
 SOURCE = Source(
     name="yelp",
-    title="stars of Yelp reviews",
+    title="Yelp reviews: 1 to 5 stars (Zhang et al. 2015)",
     task="classification",
-    size="650,000 / 50,000 reviews",
+    size="650,000 train, 50,000 test",
     licence="Yelp's terms: academic, non-commercial use",
     reads="yelp_review_full_csv/train.csv and test.csv: class, text; or text,label1,label2",
-    get="Fetch yelp_review_full_csv (Zhang et al. 2015) and unpack it in the data folder.",
+    get="Get yelp_review_full_csv.tar.gz (Zhang et al. 2015) and unpack it in DATA.",
     read=read,
     locate=folder_with(
         ("train.csv", "dev.csv"), "test.csv", folders=("yelp_review_full_csv", "yelp")
