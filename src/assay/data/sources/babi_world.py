@@ -12,10 +12,10 @@ from the published files; their statistics were measured and are reproduced here
 - Task 3, "Where was the O before the L": the facts are the last handling and two consecutive moves
   of that carrying.
 
-The only fitted numbers are `_QUESTION_RATE`, the probability that a possible question is asked,
-which determines the length of the stories. `_ANSWER_BIAS` reproduces that three of the places are
-somewhat more frequent among the answers of the 2,000 published questions of task 3. Tests compare
-mean length, answers, people, places, objects and verbs with the published files.
+`_QUESTION_RATE`, the probability that a possible question is asked, is fitted: it determines the
+length of the stories. `_ANSWER_BIAS` reproduces that three of the places are somewhat more frequent
+among the answers of the 2,000 published questions of task 3. Tests compare mean length, answers,
+people, places, objects and verbs with the published files.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class Question:
 class _Object:
     """The state of one object."""
 
-    place: str  # where it lies, whether told or not; without meaning while it is carried
+    place: str  # where it lies, even if no sentence says so; unused while it is carried
     holder: str | None = None
     handled: int | None = None  # the sentence in which it was last taken or put down
     carried_to: tuple[int, ...] = ()  # the moves since it was last taken

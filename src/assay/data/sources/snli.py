@@ -35,7 +35,7 @@ def _pairs(path: Path) -> Iterator[list[str]]:
         texts = [text for text in row if isinstance(text, str)]
         if len(texts) != len(COLUMNS):
             raise UserError(
-                f"{path}, object {number}: {', '.join(COLUMNS)} must all be present and be strings; "
+                f"{path}, object {number}: {', '.join(COLUMNS)} must be present and be strings; "
                 f"found {', '.join(map(repr, record)) or 'nothing'}: use the published files."
             )
         yield texts

@@ -2,8 +2,8 @@
 
 Ten topics, Zhang et al. 2015: a CSV of class, title, question and best answer, which are joined. If
 the full corpus is not available, two small forms are read, and a note says so:
-`yahoo_test1000_10class.txt` (`label text` per line, labels from 0; assay makes the splits) and, with
-`topics=2`, `yahoo_2class_train.csv` and `yahoo_2class_test.csv` (text, label name; no header).
+`yahoo_test1000_10class.txt` (`label text` per line, labels from 0; assay makes the splits) and,
+with `topics=2`, `yahoo_2class_train.csv` and `yahoo_2class_test.csv` (text, label name; no header).
 """
 
 from collections.abc import Iterator
