@@ -1,9 +1,17 @@
-"""Tests of the page's text: no folder of this machine appears in it."""
+"""Tests of the page's text, and of the pages in docs/reproduction."""
 
 from pathlib import Path
 
+import pytest
+
+from assay.papers.declared import known, read_paper
+from assay.reproduction.comparison import RULE
+from assay.reproduction.figures import FRONTIER, FRONTIER_CAPTION
 from assay.reproduction.models import ModelSelection
-from assay.reproduction.page import Places, format_command
+from assay.reproduction.page import DOTS_CAPTION, Places, format_command
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
+TABLE_NAMES = [name for name in known() if (PAGES / f"{name.split('/')[0]}.md").is_file()]
 
 
 def test_the_command_names_no_absolute_folder(tmp_path):
@@ -28,3 +36,23 @@ def test_absolute_folders_are_replaced_by_words(tmp_path):
     text = f"no {tmp_path}/data/a in {tmp_path}/runs, nor {tmp_path}/own.txt"
     assert places.hide(text) == "no DATA/a in OUT, nor own.txt"
     assert Places(tmp_path, Path("data")).hide("data are data") == "data are data"
+
+
+def test_every_paper_has_a_committed_page():
+    assert list(known()) == TABLE_NAMES
+
+
+@pytest.mark.parametrize("name", TABLE_NAMES)
+def test_committed_pages_have_the_sentences_of_the_program(name):
+    paper, (table,) = read_paper(name)
+    page = (PAGES / f"{paper.name}.md").read_text(encoding="utf-8")
+    command = f"assay reproduce {paper.name} "
+    assert f"--page docs/reproduction/{paper.name}.md" in page.split(command)[1].splitlines()[0]
+    headings = [f"## {table.title}", *(f"### {part.title}" for part in table.parts)]
+    notes = [grid.note.rstrip(".") for grid in paper.corpora]
+    reasons = [grid.unless_named for grid in paper.corpora]
+    captions = {"": DOTS_CAPTION, FRONTIER: FRONTIER_CAPTION}
+    caption = captions[table.drawing] if f"{paper.name}-{table.name}.svg" in page else ""
+    sentences = [paper.opening.strip(), RULE, table.words.strip(), caption]
+    for text in (*sentences, *headings, *notes, *reasons):
+        assert text in page

@@ -1,7 +1,7 @@
-"""Which experiments does a paper's table need, and which numbers stand in it?
+"""Declared papers: the models to train, and the numbers that each table reads from their runs.
 
-A paper is declared in `reference/PAPER.toml` (the models to train) and one
-`reference/PAPER-TABLE.toml` per table or figure (what is read from their runs).
+A paper is declared in `PAPER.toml` (the models) and in one `PAPER-TABLE.toml` per table or figure
+(the numbers), in the folder of this module.
 """
 
 import tomllib
@@ -14,26 +14,26 @@ from assay.errors import UserError, nearest
 
 REFERENCE = Path(str(files("assay") / "papers"))
 ALL = "all"
-OVER_MODELS = "mean_over_seeds"  # in a summary: of models that one run trained
+OVER_MODELS = "mean_over_seeds"  # the statistic of a summary over the models that one run trained
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a finished run. Without a probe: the model's score on test."""
+    """One number of a finished run; without a probe, the model's score on test."""
 
     heading: str
     probe: str | None = None
     quantity: str | None = None
     statistic: str | None = None
     group: tuple[str, ...] = ()  # the parts of the summary's group, in any order
-    less: str | None = None  # another quantity, taken from it document by document
-    published: tuple[str, ...] = ()  # group and statistic of published.csv, where they differ
-    setting: str = ""  # its setting there, where that is not the model; "a*": what begins so
-    times: float = 1.0  # what ours is multiplied by to stand beside it: 100 for per cent
+    less: str | None = None  # another quantity, subtracted from it document by document
+    published: tuple[str, ...] = ()  # group and statistic in published.csv, if they differ
+    setting: str = ""  # its setting there, if that is not the model; "a*" matches a prefix
+    times: float = 1.0  # factor that converts our value to the published unit: 100 for per cent
 
     @property
     def of_models(self) -> bool:
-        """Is it a number of whole models, of which a run trains several?"""
+        """Whether it describes whole models, of which a run trains several."""
         return self.statistic == OVER_MODELS
 
 
@@ -42,20 +42,22 @@ class Part:
     """One printed table: a row per model and class, a column per measure."""
 
     title: str
-    published: str  # the `table` under which published.csv holds its numbers
+    published: str  # the `table` of its numbers in published.csv
     measures: tuple[Measure, ...]
-    rows: str | None = None  # "all": one row per model, whatever the corpus says
-    encoders: tuple[str, ...] = ()  # two: a row is the first's values less the second's
-    axis: str = ""  # what the numbers are, where they are also drawn
+    rows: str | None = None  # "all": one row per model, whatever the corpus declares
+    encoders: tuple[str, ...] = ()  # two: a row is the first's values minus the second's
+    axis: str = ""  # the title of the axis, if the numbers are also drawn
 
 
 @dataclass(frozen=True)
 class Table:
+    """One table or figure of a paper."""
+
     name: str
     title: str
     words: str
     parts: tuple[Part, ...]
-    drawing: str = ""  # a figure of its own; else what names an axis is drawn as dots
+    drawing: str = ""  # a special figure; otherwise parts with an axis are drawn as dots
 
 
 @dataclass(frozen=True)
@@ -63,21 +65,21 @@ class Grid:
     """The models that are trained on one corpus."""
 
     name: str
-    score: str  # the metric of run.json by which its models are judged
+    score: str  # the metric of run.json for its models
     encoders: tuple[str, ...]
     attentions: tuple[str, ...]
-    vectors: tuple[str, ...]  # "random", "corpus", and "file" where one may be given
+    vectors: tuple[str, ...]  # "random", "corpus", and "file" if the user can pass a file
     seeds: int
     limit: int | None = None
     rows: str = "predicted"  # a row per predicted class, or one for "all"
     note: str = ""
-    unless_named: str = ""  # why it is not trained unless it is asked for by name
-    beside: str = ""  # another corpus, whose published numbers are shown but not judged by
-    preset: str = ""  # in place of the paper's
-    probes: tuple[str, ...] = ()  # in place of the paper's
-    further: int | None = None  # models that differ by seed within a run, for the preset's numbers
-    from_scratch: bool = False  # every counterfeit from fresh weights
-    apart: str = ""  # what tells it from another declaration of the same corpus
+    unless_named: str = ""  # why it is trained only if it is named with --only
+    beside: str = ""  # another corpus, whose published numbers are shown without a mark
+    preset: str = ""  # instead of the paper's
+    probes: tuple[str, ...] = ()  # instead of the paper's
+    further: int | None = None  # models per run that differ in the seed, instead of the preset's
+    from_scratch: bool = False  # every imitation model from fresh weights
+    apart: str = ""  # distinguishes it from another declaration of the same corpus
 
     @property
     def label(self) -> str:
@@ -86,19 +88,21 @@ class Grid:
 
 @dataclass(frozen=True)
 class Paper:
+    """A declared paper."""
+
     name: str
     title: str
     opening: str
-    before: str  # a command that makes what the runs need; "": there is none
+    before: str  # a command to run before, such as training vectors; "" if there is none
     preset: str
     probes: tuple[str, ...]
-    vectors: Measure  # by which the kinds of vectors are compared
+    vectors: Measure  # the quantity by which kinds of vectors are compared
     corpora: tuple[Grid, ...]
     tables: tuple[Table, ...]
 
 
 def known(reference: Path = REFERENCE) -> dict[str, str]:
-    """PAPER/TABLE -> its title, for everything that is declared."""
+    """PAPER/TABLE -> title, for every declared table."""
     return {
         f"{paper}/{table}": _toml(reference / f"{paper}-{table}.toml")["title"]
         for paper, tables in _papers(reference).items()
@@ -107,7 +111,7 @@ def known(reference: Path = REFERENCE) -> dict[str, str]:
 
 
 def read_paper(name: str, reference: Path = REFERENCE) -> tuple[Paper, tuple[Table, ...]]:
-    """The paper, and the tables meant: `PAPER/TABLE` is one of them, `PAPER` is all."""
+    """The paper and its selected tables: one for `PAPER/TABLE`, all for `PAPER`."""
     paper, _, table = name.partition("/")
     names = known(reference)
     if name not in names and name not in _papers(reference):
@@ -121,7 +125,7 @@ def read_paper(name: str, reference: Path = REFERENCE) -> tuple[Paper, tuple[Tab
 
 
 def _papers(reference: Path) -> dict[str, list[str]]:
-    """Paper -> its tables: only a paper's own file has a list of them."""
+    """Paper -> its tables; only the file of a paper, not of a table, lists them."""
     found = {path.stem: _toml(path).get("tables") for path in sorted(reference.glob("*.toml"))}
     return {name: tables for name, tables in found.items() if tables is not None}
 

@@ -1,7 +1,4 @@
-"""Which number was published, and how far is it to be trusted?
-
-Under which names does the file of published numbers hold what stands beside one of ours?
-"""
+"""Published numbers, how far they can be trusted, and which one corresponds to a measure."""
 
 import csv
 from dataclasses import dataclass, replace
@@ -9,16 +6,18 @@ from pathlib import Path
 
 from assay.papers.declared import Grid, Measure, Part
 
-PRINTED = "printed"  # every other word of the column `trust` is shown beside the number
+PRINTED = "printed"  # any other value of the column `trust` is shown with the number
 OVERALL = "overall"
-PLACES = 2  # at least: the file writes 0.4 for a printed 0.40
+PLACES = 2  # at least: the file has 0.4 for a printed 0.40
 
 
 @dataclass(frozen=True)
 class Published:
+    """One published number."""
+
     text: str
     trust: str
-    of: str = ""  # another corpus than ours
+    of: str = ""  # the corpus, if it is not ours
 
     @property
     def value(self) -> float:
@@ -31,7 +30,7 @@ class Published:
 
     @property
     def doubt(self) -> str:
-        """What a reader must know before trusting it; nothing for one that was printed of ours."""
+        """The reservations about it; empty for a number printed for our corpus."""
         notes = [note for note in (self.trust, self.of and f"of {self.of}") if note != PRINTED]
         return ", ".join(filter(None, notes))
 
@@ -48,7 +47,7 @@ class Numbers:
     def find(
         self, table: str, corpus: str, setting: str, group: str, statistic: str
     ) -> Published | None:
-        """A setting that ends in * stands for the one that begins so."""
+        """The number at a place; a setting that ends in * matches the one with this prefix."""
         if setting.endswith("*"):
             found = self.beginning(table, corpus, setting.removesuffix("*"))
             assert len(found) < 2, f"{setting!r} of {table}, {corpus} is not one setting: {found}"
@@ -56,33 +55,39 @@ class Numbers:
         return self.held.get((table, corpus, setting, group, statistic))
 
     def beginning(self, table: str, corpus: str, start: str) -> list[str]:
-        """The settings of this table and corpus that begin so, in the file's order."""
+        """The settings of this table and corpus with this prefix, in the order of the file."""
         keys = [key for key in self.held if key[:2] == (table, corpus)]
         return list(dict.fromkeys(key[2] for key in keys if key[2].startswith(start)))
 
     def groups(self, table: str, corpus: str, setting: str) -> list[str]:
-        """The classes, or `overall`, for which something was published of this model."""
+        """The classes, or `overall`, for which numbers of this model were published."""
         place = (table, corpus, setting)
         return list(dict.fromkeys(key[3] for key in self.held if key[:3] == place))
 
 
 def read_numbers(reference: Path, paper: str) -> Numbers:
+    """The published numbers of a paper from the CSV file in a folder."""
     with (reference / "published.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["paper"] == paper]
     return Numbers(
         {
-            (row["table"], row["corpus"], row["setting"], row["group"], row["statistic"]):
-            Published(row["value"], row["trust"])
+            (
+                row["table"],
+                row["corpus"],
+                row["setting"],
+                row["group"],
+                row["statistic"],
+            ): Published(row["value"], row["trust"])
             for row in rows
         }
-    )  # fmt: skip
+    )
 
 
-ADDITIVE = "additive"  # the attention of every layered model that was published
+ADDITIVE = "additive"  # the attention of every published hierarchical model
 
 
 def spelt(encoder: str, attention: str) -> str:
-    """A model as published.csv names it: `bilstm+dot`, and of the layered ones `han+rnn`."""
+    """The name of a model in published.csv, such as `bilstm+dot` or, hierarchical, `han+rnn`."""
     if "-" in encoder and attention == ADDITIVE:
         return encoder.replace("-", "+")
     return f"{encoder}+{attention}"
@@ -91,7 +96,7 @@ def spelt(encoder: str, attention: str) -> str:
 def beside(
     numbers: Numbers, part: Part, grid: Grid, model: str, group: str, measure: Measure
 ) -> Published | None:
-    """The number printed for this model and class; `of` names its corpus, if that is another."""
+    """The published number of this model and class; `of` names its corpus if it is not ours."""
     place = measure.published or (group, measure.statistic or grid.score)
     corpus = grid.beside or grid.name
     found = numbers.find(part.published, corpus, measure.setting or model, *place)
