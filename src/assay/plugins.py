@@ -1,4 +1,4 @@
-"""Probes, scores, corpora and inputs that other packages provide through entry points."""
+"""Registries of probes, scores, corpora and inputs, extended by entry points of other packages."""
 
 from collections.abc import Iterable
 from importlib.metadata import entry_points
@@ -8,34 +8,40 @@ from assay.errors import UserError
 
 
 class Named(Protocol):
+    """A declaration with a name."""
+
     @property
     def name(self) -> str: ...
 
 
-Thing = TypeVar("Thing", bound=Named)
+Declaration = TypeVar("Declaration", bound=Named)
 
 
-def registry(own: Iterable[Thing], group: str, kind: type[Thing]) -> dict[str, Thing]:
-    """Our own declarations by name, followed by those published in an entry point group."""
-    found: dict[str, Thing] = {}
-    for thing in own:
-        add(found, thing, kind)
+def registry(
+    own: Iterable[Declaration], group: str, kind: type[Declaration]
+) -> dict[str, Declaration]:
+    """The package's own declarations by name, then those of an entry point group."""
+    found: dict[str, Declaration] = {}
+    for declaration in own:
+        add(found, declaration, kind)
     for point in sorted(entry_points(group=group), key=lambda point: point.name):
         try:
-            thing = point.load()
+            declaration = point.load()
         except Exception as fault:
             raise UserError(
                 f"the entry point '{point.name}' of {group} ({point.value}) cannot be loaded "
                 f"({fault!r}): repair or uninstall the package that declares it."
             ) from fault
-        add(found, thing, kind)
+        add(found, declaration, kind)
     return found
 
 
-def add(known: dict[str, Thing], thing: object, kind: type[Thing]) -> None:
-    """Add a declaration to a registry; a name can be given only once."""
-    if not isinstance(thing, kind):
-        raise UserError(f"{thing!r} is not a {kind.__name__}: declare it as one.")
-    if thing.name in known and known[thing.name] is not thing:
-        raise UserError(f"there is already a {kind.__name__.lower()} '{thing.name}': rename yours.")
-    known[thing.name] = thing
+def add(known: dict[str, Declaration], declaration: object, kind: type[Declaration]) -> None:
+    """Add a declaration to a registry; names must be unique."""
+    if not isinstance(declaration, kind):
+        raise UserError(f"{declaration!r} is not a {kind.__name__}: declare it as one.")
+    if declaration.name in known and known[declaration.name] is not declaration:
+        raise UserError(
+            f"there is already a {kind.__name__.lower()} '{declaration.name}': rename yours."
+        )
+    known[declaration.name] = declaration

@@ -1,11 +1,10 @@
-"""How does a model learn its task, so that the same seeds give the same weights again?
+"""Progress of long work: the types that functions accept, and bars with an estimate.
 
-One loop. Initial weights and the order of the data have seeds of their own; the epoch with the
-best dev metric is kept, never the first and never by looking at test.
-
-Which jobs may start now, which must wait, and how many are left?
-
-How far is it, and how long will it take? On a terminal only; a pipe gets no bars.
+Work in one process is reported through a `Track`, which wraps the items of a loop as tqdm does.
+Jobs that an engine runs side by side are reported through a `Watch`, which is called with the
+`Counts` of jobs whenever one starts or ends. By default nothing is shown (`untracked`,
+`unwatched`). The command line shows bars on a terminal (`progress_tracker`, `progress_watcher`)
+and nothing in a pipe or a log.
 """
 
 import time
@@ -27,39 +26,44 @@ from rich.progress import (
 from rich.progress import Task as Bar
 from rich.text import Text
 
-Track = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, label, total
+FOUND_SECONDS = 1.0  # jobs done this soon after the start were finished by an earlier run
+
+Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+"""Yields the items of a loop and reports progress on the way: `track(items, label, total)`."""
 
 
 def untracked(items: Iterable[Any], label: str, total: int) -> Iterable[Any]:
+    """The `Track` that reports nothing."""
     return items
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How far the work is, in jobs; `left` are those not yet started."""
+    """The number of jobs that are done, running, and left to start."""
 
     done: int
     running: int
     left: int
 
 
-Watch = Callable[[Counts], object]  # called whenever a job starts or ends
-Watching = Callable[[str], AbstractContextManager[Watch]]  # a shown Watch, by its label
+Watch = Callable[[Counts], object]
+"""A callback for an engine: `watch(counts)` is called whenever a job starts or ends."""
+
+Watching = Callable[[str], AbstractContextManager[Watch]]
+"""Opens a display: `with watching(label) as watch` gives the `Watch` that updates it."""
 
 
 def ignore(counts: Counts) -> None:
-    pass
+    """The `Watch` that does nothing."""
 
 
 def unwatched(label: str) -> AbstractContextManager[Watch]:
+    """The `Watching` that displays nothing."""
     return nullcontext(ignore)
 
 
-FOUND_SECONDS = 1.0  # a job done within this time was there before
-
-
 def progress_tracker(console: Console, quiet: bool) -> Track:
-    """A progress bar with an estimate for each stretch of work."""
+    """A `Track` that shows a bar with the remaining time, on a terminal only."""
     if quiet or not console.is_terminal:
         return untracked
 
@@ -79,37 +83,40 @@ def progress_tracker(console: Console, quiet: bool) -> Track:
 def progress_watcher(
     console: Console, quiet: bool, now: Callable[[], float] = time.monotonic
 ) -> Watching:
-    """For jobs that run side by side: how many are done, running and left, and an estimate."""
+    """A `Watching` that shows a bar with job counts and the remaining time, on a terminal only."""
     if quiet or not console.is_terminal:
         return unwatched
 
     @contextmanager
     def watching(label: str) -> Iterator[Watch]:
-        words = TextColumn("{task.fields[words]}")
-        columns = (TextColumn("{task.description:<16}"), BarColumn(), words, _TimeLeft())
+        counted = TextColumn("{task.fields[counted]}")
+        columns = (TextColumn("{task.description:<16}"), BarColumn(), counted, _TimeLeft())
         with Progress(*columns, console=console, get_time=now) as bars:
-            pace = RemainingTime(now())
-            bar = bars.add_task(label, total=None, words="", ends=None)
+            estimate = EndEstimate(now())
+            bar = bars.add_task(label, total=None, counted="", end=None)
             yield lambda counts: bars.update(
                 bar,
                 completed=counts.done,
                 total=counts.done + counts.running + counts.left,
-                words=f"{counts.done} done, {counts.running} running, {counts.left} left",
-                ends=pace.ends(counts, now()),
+                counted=f"{counts.done} done, {counts.running} running, {counts.left} left",
+                end=estimate.end(counts, now()),
             )
 
     return watching
 
 
-class RemainingTime:
-    """When will the last job end, if the rest go as those so far?"""
+class EndEstimate:
+    """Estimates when the last job ends from the pace of the jobs so far."""
 
     def __init__(self, start: float) -> None:
         self._start = start
         self._found = 0
 
-    def ends(self, counts: Counts, now: float) -> float | None:
-        """Jobs found finished from an earlier start cost nothing and must not flatter it."""
+    def end(self, counts: Counts, now: float) -> float | None:
+        """The time of the end, or None while no job of this run is done.
+
+        Jobs that an earlier run finished took no time and must not shorten the estimate.
+        """
         elapsed = now - self._start
         if elapsed < FOUND_SECONDS:
             self._found = counts.done
@@ -118,13 +125,13 @@ class RemainingTime:
 
 
 class _TimeLeft(ProgressColumn):
-    """Counts down between two jobs; at the end it says how long all took."""
+    """Counts the remaining time down; at the end it shows the total time."""
 
     def render(self, task: Bar) -> Text:
         if task.finished:
             return Text(_clock(task.finished_time or 0.0))
-        ends = task.fields["ends"]
-        return Text("-:--:--" if ends is None else _clock(max(ends - task.get_time(), 0.0)))
+        end = task.fields["end"]
+        return Text("-:--:--" if end is None else _clock(max(end - task.get_time(), 0.0)))
 
 
 def _clock(seconds: float) -> str:

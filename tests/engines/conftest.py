@@ -1,4 +1,4 @@
-"""One Ray for all tests here: to start it takes seconds."""
+"""Fixtures of the engine tests: one Ray for all of them, because starting it takes seconds."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ ENGINES = ("serial", "processes", "ray")
 @pytest.fixture(scope="session")
 def running_ray() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        # Its workers must find the jobs of these tests; those of assay are installed.
+        # The workers must be able to import `small_jobs` from this folder.
         here = str(Path(__file__).parent)
         patch.setenv("PYTHONPATH", os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]))
         with local_ray(workers=2):
@@ -23,16 +23,17 @@ def running_ray() -> Iterator[None]:
 
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
-    return _started(request)
+    """Each of the three engines."""
+    return _start(request)
 
 
 @pytest.fixture(params=ENGINES[1:])
-def several(request: pytest.FixtureRequest) -> str:
-    """An engine with workers that can die."""
-    return _started(request)
+def parallel_engine(request: pytest.FixtureRequest) -> str:
+    """An engine whose workers are processes of their own and can die."""
+    return _start(request)
 
 
-def _started(request: pytest.FixtureRequest) -> str:
+def _start(request: pytest.FixtureRequest) -> str:
     if request.param == "ray":
         request.getfixturevalue("running_ray")
     return str(request.param)

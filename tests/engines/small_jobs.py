@@ -1,4 +1,4 @@
-"""Jobs that a worker can import: harmless ones, failing ones and deadly ones."""
+"""Jobs for the engine tests, in a module that workers can import."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Picky(Exception):
-    """An error that pickling cannot build again: it needs two arguments and keeps one."""
+    """An error that cannot be unpickled, because it needs two arguments and keeps one."""
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(what + why)
@@ -17,7 +17,7 @@ class Picky(Exception):
 
 @dataclass(frozen=True)
 class Stamp:
-    """A job that notes when it began and ended."""
+    """A job that records when it began and ended."""
 
     name: str
     folder: Path
@@ -29,7 +29,7 @@ def square(number: int) -> int:
 
 
 def stamp(job: Stamp) -> tuple[float, float]:
-    """Begin and end on the clock that all processes share; leaves a file as a real job does."""
+    """Write a file, and return begin and end on the clock that all processes share."""
     begin = time.monotonic()
     time.sleep(job.seconds)
     (job.folder / job.name).touch()
@@ -38,23 +38,23 @@ def stamp(job: Stamp) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Deadly:
-    """A job that kills its worker as often as told, counted by files that survive it."""
+    """A job that kills its worker `deaths` times; files count the attempts."""
 
     name: str
     folder: Path
     deaths: int
 
 
-def perhaps_die(job: Deadly) -> str:
-    tries = sum(1 for _ in job.folder.glob(f"{job.name}-*"))
-    (job.folder / f"{job.name}-{tries}").touch()
-    if tries < job.deaths:
+def run_deadly(job: Deadly) -> str:
+    attempts = sum(1 for _ in job.folder.glob(f"{job.name}-*"))
+    (job.folder / f"{job.name}-{attempts}").touch()
+    if attempts < job.deaths:
         os.kill(os.getpid(), signal.SIGKILL)
     return job.name
 
 
 def sleep_long(folder: Path) -> None:
-    """Says under which number it sleeps, for far longer than any test."""
+    """Write a file named by the process id, then sleep for longer than any test."""
     (folder / str(os.getpid())).touch()
     time.sleep(600)
 
@@ -63,18 +63,41 @@ def reciprocal(number: int) -> float:
     return 1 / number
 
 
-def be_picky(number: int) -> int:
+def raise_picky(number: int) -> int:
     raise Picky(f"number {number}", " is not to my taste")
 
 
-def unsendable(number: int) -> Any:
+def unpicklable_result(number: int) -> Any:
     return lambda: number
 
 
-def leave(number: int) -> int:
+def exit_with_3(number: int) -> int:
     raise SystemExit(3)
 
 
 def process_id(number: int) -> int:
     time.sleep(0.05)
     return os.getpid()
+
+
+class Unreadable:
+    """An argument that can be pickled but not unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("not a number",)
+
+
+def accept_anything(argument: object) -> bool:
+    return True
+
+
+def kill_after_others(job: tuple[str, Path]) -> str:
+    """Sleep, or kill the worker as soon as the other jobs have begun."""
+    name, folder = job
+    (folder / name).touch()
+    if name == "killer":
+        while len(list(folder.iterdir())) < 2:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(1)
+    return name

@@ -1,4 +1,4 @@
-"""Does a graph release its tasks in the right order, and refuse what cannot be worked off?"""
+"""Tests of the task graph: order of release, retries, and graphs that are refused."""
 
 import pytest
 from hypothesis import given
@@ -9,8 +9,12 @@ from assay.engines.graph import RETRIES, Graph, Task
 from assay.errors import UserError
 from assay.progress import Counts
 
-DIAMOND = [Task("top", 1), Task("left", 2, ("top",)), Task("right", 3, ("top",)),
-           Task("bottom", 4, ("left", "right"))]  # fmt: skip
+DIAMOND = [
+    Task("top", 1),
+    Task("left", 2, ("top",)),
+    Task("right", 3, ("top",)),
+    Task("bottom", 4, ("left", "right")),
+]
 
 
 def test_a_diamond_by_hand():
@@ -32,7 +36,7 @@ def test_the_longest_chain_starts_first():
     assert [graph.start().key, graph.start().key] == ["a", "short"]
 
 
-def test_a_lost_task_is_ready_again_until_its_tries_are_used_up():
+def test_a_lost_task_is_ready_again_until_its_retries_are_used_up():
     graph = Graph(DIAMOND)
     for _ in range(RETRIES):
         graph.lose(graph.start().key, "killed")
@@ -45,7 +49,7 @@ def test_a_lost_task_is_ready_again_until_its_tries_are_used_up():
 
 @given(st.data())
 def test_every_task_runs_once_and_after_its_needs(data):
-    """Any graph whose arrows point backwards in some order; the engine sees another order."""
+    """Any graph without cycles, given to the engine in any order."""
     size = data.draw(st.integers(1, 12))
     needs = [data.draw(st.sets(st.integers(0, row - 1))) if row else set() for row in range(size)]
     tasks = [Task(str(row), row, tuple(map(str, sorted(needs[row])))) for row in range(size)]
@@ -56,7 +60,7 @@ def test_every_task_runs_once_and_after_its_needs(data):
 
 
 @pytest.mark.parametrize(
-    ("tasks", "words"),
+    ("tasks", "message"),
     [
         ([Task("a", 0, ("b",)), Task("b", 0, ("a",))], "circle: (a -> b -> a|b -> a -> b)"),
         ([Task("a", 0, ("a",))], "circle: a -> a"),
@@ -64,17 +68,17 @@ def test_every_task_runs_once_and_after_its_needs(data):
         ([Task("a", 0), Task("a", 1)], "same key: a"),
     ],
 )
-def test_a_graph_that_cannot_be_worked_off_is_refused_at_once(tasks, words):
-    with pytest.raises(ValueError, match=words):
+def test_an_impossible_graph_is_refused_at_once(tasks, message):
+    with pytest.raises(ValueError, match=message):
         run_graph("serial", print, tasks, 1)
 
 
 @pytest.mark.parametrize(("engine", "workers"), [("threads", 1), ("serial", 0)])
-def test_a_wrong_engine_is_refused_before_the_first_result_is_asked(engine, workers):
+def test_a_wrong_engine_is_refused_at_the_call(engine, workers):
     with pytest.raises(UserError, match=r"threads|--jobs 0"):
         run_jobs(engine, print, [1], workers)
 
 
-def test_no_work_is_no_work():
+def test_no_tasks_give_no_results():
     assert list(run_jobs("processes", print, [], 2)) == []
     assert list(run_graph("processes", print, [], 2)) == []

@@ -1,32 +1,32 @@
-"""Does the bar of side by side jobs say what is done, running and left, and how long it takes?"""
+"""Tests of the progress bar of jobs: counts, estimate and total time."""
 
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
-from assay.progress import Counts, RemainingTime, ignore, progress_watcher, unwatched
+from assay.progress import Counts, EndEstimate, ignore, progress_watcher, unwatched
 
 
 def test_the_estimate_by_hand():
-    pace = RemainingTime(start=100)
-    assert pace.ends(Counts(0, 2, 8), now=100.1) is None
-    # Two of ten jobs in a minute: the other eight take four more.
-    assert pace.ends(Counts(2, 2, 6), now=160) == pytest.approx(160 + 240)
+    estimate = EndEstimate(start=100)
+    assert estimate.end(Counts(0, 2, 8), now=100.1) is None
+    # Two of ten jobs took a minute: the other eight take four more.
+    assert estimate.end(Counts(2, 2, 6), now=160) == pytest.approx(160 + 240)
 
 
-def test_jobs_found_finished_do_not_flatter_the_estimate():
-    pace = RemainingTime(start=0)
-    assert pace.ends(Counts(90, 2, 8), now=0.5) is None
-    assert pace.ends(Counts(92, 2, 6), now=60) == pytest.approx(60 + 240)
+def test_jobs_of_an_earlier_run_do_not_shorten_the_estimate():
+    estimate = EndEstimate(start=0)
+    assert estimate.end(Counts(90, 2, 8), now=0.5) is None
+    assert estimate.end(Counts(92, 2, 6), now=60) == pytest.approx(60 + 240)
 
 
-def test_a_terminal_is_told_done_running_left_and_the_time():
-    hand = [0.0]
+def test_a_terminal_shows_counts_and_the_remaining_time():
+    clock = [0.0]
     console = Console(file=StringIO(), force_terminal=True, width=120)
-    with progress_watcher(console, quiet=False, now=lambda: hand[0])("trainings") as watch:
+    with progress_watcher(console, quiet=False, now=lambda: clock[0])("trainings") as watch:
         watch(Counts(0, 2, 8))
-        hand[0] = 60.0
+        clock[0] = 60.0
         watch(Counts(2, 2, 6))
     shown = console.file.getvalue()
     assert "trainings" in shown
@@ -34,18 +34,18 @@ def test_a_terminal_is_told_done_running_left_and_the_time():
     assert "0:04:00" in shown
 
 
-def test_at_the_end_the_whole_time_is_told():
-    hand = [0.0]
+def test_the_end_shows_the_total_time():
+    clock = [0.0]
     console = Console(file=StringIO(), force_terminal=True, width=120)
-    with progress_watcher(console, quiet=False, now=lambda: hand[0])("trainings") as watch:
+    with progress_watcher(console, quiet=False, now=lambda: clock[0])("trainings") as watch:
         watch(Counts(0, 1, 0))
-        hand[0] = 75.0
+        clock[0] = 75.0
         watch(Counts(1, 0, 0))
     assert "0:01:15" in console.file.getvalue()
 
 
 @pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
-def test_a_pipe_and_a_quiet_run_get_nothing(terminal, quiet):
+def test_a_pipe_and_a_quiet_run_show_nothing(terminal, quiet):
     console = Console(file=StringIO(), force_terminal=terminal, width=120)
     watching = progress_watcher(console, quiet=quiet)
     assert watching is unwatched

@@ -1,4 +1,4 @@
-"""Can a cluster be joined, and is it said what to do when Ray or the cluster is not there?"""
+"""Tests of the Ray engine: joining a cluster, and errors when Ray or the cluster is missing."""
 
 import subprocess
 import sys
@@ -20,24 +20,25 @@ def test_a_running_cluster_is_joined_and_left_running(running_ray):
     import ray
 
     address = ray.get_runtime_context().gcs_address
-    told = subprocess.run([sys.executable, "-c", JOIN, address], capture_output=True,
-                          text=True, check=False)  # fmt: skip
-    assert (told.stdout, told.stderr) == ("[1, 2, 3]\n", "")
+    process = subprocess.run(
+        [sys.executable, "-c", JOIN, address], capture_output=True, text=True, check=False
+    )
+    assert (process.stdout, process.stderr) == ("[1, 2, 3]\n", "")
     assert sorted(run_jobs("ray", abs, [-5, 4], 2)) == [4, 5]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
-def test_a_cluster_that_is_not_there_is_told(address):
+def test_a_missing_cluster_is_an_error_with_its_cure(address):
     with pytest.raises(UserError, match=rf"--ray-address {address} cannot be joined .*leave the"):
         list(run_jobs("ray", abs, [1], 1, ray_address=address))
 
 
-def test_without_the_extra_its_name_is_told(monkeypatch):
+def test_a_missing_ray_is_an_error_that_names_the_extra(monkeypatch):
     monkeypatch.setattr(engines, "ray_installed", lambda: False)
     with pytest.raises(UserError, match=r"pip install 'attn-assay\[ray\]'"):
         run_jobs("ray", abs, [1], 1)
 
 
-def test_an_address_without_ray_is_a_mistake():
-    with pytest.raises(UserError, match="--ray-address auto is for Ray alone: add --engine ray"):
+def test_an_address_without_the_ray_engine_is_an_error():
+    with pytest.raises(UserError, match="--ray-address auto is only for Ray: add --engine ray"):
         run_jobs("processes", abs, [1], 1, ray_address="auto")

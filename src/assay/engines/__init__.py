@@ -1,8 +1,8 @@
-"""Where does work run: here, in several processes, or on Ray?
+"""Engines that run a graph of jobs: in this process, in several processes, or on Ray.
 
-An engine knows a function and a graph of arguments, nothing of what they mean. Results come as
-they are ready; callers must not depend on their order. The number of torch threads belongs to
-the job, never to the engine, so that every engine gives the same bytes.
+An engine gets a function and a graph of its arguments and does not know what they mean. Results
+are yielded in the order in which they become ready, and callers must not depend on it. The number
+of torch threads belongs to the job, never to the engine, so that every engine gives the same bytes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from assay.engines.graph import Graph, Task, Workers, execute_graph
-from assay.engines.local import processes, serial
-from assay.engines.ray import MISSING, on_ray, ray_installed
+from assay.engines.local import process_workers, serial_workers
+from assay.engines.ray import MISSING, ray_installed, ray_workers
 from assay.errors import UserError
 from assay.progress import Watch, ignore
 
@@ -29,7 +29,7 @@ def run_jobs(
     ray_address: str | None = None,
     watch: Watch = ignore,
 ) -> Iterator[Result]:
-    """Yield each result when it is ready; no job waits for another."""
+    """Run independent jobs and yield each result when it is ready."""
     tasks = [Task(str(number), argument) for number, argument in enumerate(arguments)]
     pairs = run_graph(engine, function, tasks, workers, ray_address=ray_address, watch=watch)
     return (result for _, result in pairs)
@@ -44,7 +44,7 @@ def run_graph(
     ray_address: str | None = None,
     watch: Watch = ignore,
 ) -> Iterator[tuple[str, Result]]:
-    """Yield each task's key and result when it is ready; a task starts after all it needs."""
+    """Run tasks, each after those it needs, and yield each key and result when it is ready."""
     faults = list(engine_faults(engine, ray_address))
     if workers < 1:
         faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")
@@ -55,13 +55,13 @@ def run_graph(
 
 
 def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
-    """What is wrong with the engine asked for, each fault with its cure."""
+    """The faults in the choice of an engine, each with its cure."""
     if engine not in ENGINES:
         yield f"--engine '{engine}' is unknown: pass {' or '.join(ENGINES)}."
     if engine == "ray" and not ray_installed():
         yield f"{MISSING}."
     if engine != "ray" and ray_address is not None:
-        yield f"--ray-address {ray_address} is for Ray alone: add --engine ray."
+        yield f"--ray-address {ray_address} is only for Ray: add --engine ray."
 
 
 def open_workers(
@@ -70,12 +70,12 @@ def open_workers(
     workers: int,
     ray_address: str | None = None,
 ) -> AbstractContextManager[Workers[Argument, Result]]:
-    """Workers who stay from graph to graph until they are dismissed."""
+    """Workers of an engine; they can run several graphs before the context ends."""
     if engine == "processes":
-        return processes(function, workers)
+        return process_workers(function, workers)
     if engine == "ray":
-        return on_ray(function, workers, ray_address)
-    return serial(function)
+        return ray_workers(function, workers, ray_address)
+    return serial_workers(function)
 
 
 __all__ = [

@@ -1,10 +1,14 @@
-"""How does work run here, one job after another?
+"""Engines on this machine: one job after another, or several worker processes side by side.
 
-How do several processes share the work, so that the death of one costs one job alone?
-
-The standard pool gives up as a whole when one of its processes is killed. Here every process
-has a pipe of its own, over which a job goes out and its outcome comes back; a broken pipe
-concerns the job at its end and no other.
+The death of a worker process (killed, out of memory) must cost only the job it was running.
+`concurrent.futures.ProcessPoolExecutor` cannot promise this: when one of its processes dies, every
+job that has been submitted fails with `BrokenProcessPool`. One executor with a single process per
+slot would contain the damage, but we tried it and it is not simpler. Before Python 3.14 it has no
+public way to stop a running process, it does not report how a process ended, and its processes
+stay forever when the parent is killed, each with half a gigabyte of libraries
+(`tests/engines/test_process_pools.py` shows both faults). Here every process has its own pipe. A
+job goes out and its outcome comes back through it, so a broken pipe concerns one job, and a worker
+whose parent is gone reads the end of its pipe and exits.
 """
 
 import multiprocessing
@@ -19,115 +23,118 @@ from assay.engines.graph import Done, Failed, Lost, Workers, attempt
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
+GRACE_SECONDS = 5.0  # for an idle process to exit by itself
 
 
-def serial(
+def serial_workers(
     function: Callable[[Argument], Result],
 ) -> AbstractContextManager[Workers[Argument, Result]]:
-    return nullcontext(_Alone(function))
+    """The calling process as the only worker."""
+    return nullcontext(_CallingProcess(function))
 
 
-class _Alone(Generic[Argument, Result]):
-    """A job runs when its result is asked for; what it raises is raised as it is."""
+class _CallingProcess(Generic[Argument, Result]):
+    """Runs a job when its result is awaited; exceptions of the job are raised unchanged."""
 
     def __init__(self, function: Callable[[Argument], Result]) -> None:
         self._function = function
-        self._given: list[tuple[str, Argument]] = []
+        self._next: list[tuple[str, Argument]] = []
 
     @property
     def free(self) -> bool:
-        return not self._given
+        return not self._next
 
     def start(self, key: str, argument: Argument) -> None:
-        self._given.append((key, argument))
+        self._next.append((key, argument))
 
     def finished(self) -> Sequence[tuple[str, Done[Result]]]:
-        key, argument = self._given.pop()
+        key, argument = self._next.pop()
         return [(key, Done(self._function(argument)))]
 
 
-GRACE_SECONDS = 5.0  # for a worker without work to end by itself
-
-
 @contextmanager
-def processes(
-    function: Callable[[Argument], Result], workers: int
+def process_workers(
+    function: Callable[[Argument], Result], count: int
 ) -> Iterator[Workers[Argument, Result]]:
-    crew = _Pool(function, workers)
+    """Up to `count` worker processes, which are stopped at the end."""
+    workers = _Processes(function, count)
     try:
-        yield crew
+        yield workers
     finally:
-        crew.close()
+        workers.close()
 
 
-class _Pool(Generic[Argument, Result]):
-    """Processes are started when there is work for them and kept from job to job."""
+class _Processes(Generic[Argument, Result]):
+    """Worker processes, started when there is work for them and kept from job to job."""
 
-    def __init__(self, function: Callable[[Argument], Result], workers: int) -> None:
+    def __init__(self, function: Callable[[Argument], Result], count: int) -> None:
         self._function = function
-        self._workers = workers
-        self._idle: list[_Worker] = []
-        self._busy: dict[str, _Worker] = {}
+        self._count = count
+        self._idle: list[_Process] = []
+        self._busy: dict[str, _Process] = {}
 
     @property
     def free(self) -> bool:
-        return len(self._busy) < self._workers
+        return len(self._busy) < self._count
 
     def start(self, key: str, argument: Argument) -> None:
-        worker = self._idle.pop() if self._idle else _Worker(self._function)
+        worker = self._idle.pop() if self._idle else _Process(self._function)
         self._busy[key] = worker
-        worker.give(argument)
+        worker.send(argument)
 
     def finished(self) -> list[tuple[str, Done[Result] | Failed | Lost]]:
-        ready = set(wait([sign for worker in self._busy.values() for sign in worker.signs]))
-        ended = [key for key, worker in self._busy.items() if ready & set(worker.signs)]
-        return [(key, self._take(key)) for key in ended]
+        ready = set(wait([handle for worker in self._busy.values() for handle in worker.handles]))
+        ended = [key for key, worker in self._busy.items() if ready & set(worker.handles)]
+        return [(key, self._collect(key)) for key in ended]
 
-    def _take(self, key: str) -> Done[Result] | Failed | Lost:
+    def _collect(self, key: str) -> Done[Result] | Failed | Lost:
         worker = self._busy.pop(key)
-        outcome: Done[Result] | Failed | Lost = worker.answer()
+        outcome: Done[Result] | Failed | Lost = worker.outcome()
         if isinstance(outcome, Lost):
-            worker.end()
+            worker.close()
         else:
             self._idle.append(worker)
         return outcome
 
     def close(self) -> None:
-        """Jobs still running are stopped: whatever they had begun to write is under a temporary
-        name, so nothing half-done is ever taken for a result."""
+        """Stop all processes, also those that still run a job.
+
+        Jobs write under temporary names, so an unfinished file is never taken for a result.
+        """
         for worker in self._busy.values():
             worker.process.terminate()
         for worker in (*self._idle, *self._busy.values()):
-            worker.end()
+            worker.close()
 
 
-class _Worker:
+class _Process:
+    """A worker process and our end of its pipe."""
+
     def __init__(self, function: Callable[[Any], Any]) -> None:
         # Spawned, not forked: a fork copies torch's thread pools in an undefined state.
         context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(function, theirs), daemon=True)
+        self.pipe, worker_end = context.Pipe()
+        self.process = context.Process(target=serve, args=(function, worker_end), daemon=True)
         self.process.start()
-        theirs.close()  # now the worker alone holds its end, and the end dies with it
-        self.signs: tuple[Any, ...] = (self.pipe, self.process.sentinel)
+        worker_end.close()  # now only the worker holds its end, and the end closes when it dies
+        self.handles: tuple[Any, ...] = (self.pipe, self.process.sentinel)
 
-    def give(self, argument: Any) -> None:
+    def send(self, argument: Any) -> None:
         try:
             self.pipe.send(argument)
         except ConnectionError:
-            # It died while it had no work: its sentinel tells so as soon as we wait for it.
+            # The process died while it was idle. Its sentinel is ready when we wait for the job.
             self.process.join()
 
-    def answer(self) -> Any:
-        """The outcome sent; a process that ended without one has lost its job."""
-        try:
+    def outcome(self) -> Any:
+        """The outcome that the process sent; if it ended without one, its job is lost."""
+        with suppress(EOFError, OSError):
             if self.pipe.poll():
                 return self.pipe.recv()
-        except (EOFError, OSError):
-            self.process.join()  # the pipe closes a moment before the process is gone
-        return Lost(_ending(self.process.exitcode))
+        self.process.join()  # pipe and sentinel close a moment before the exit code is known
+        return Lost(_describe_exit(self.process.exitcode))
 
-    def end(self) -> None:
+    def close(self) -> None:
         self.pipe.close()
         self.process.join(GRACE_SECONDS)
         if self.process.is_alive():
@@ -136,30 +143,31 @@ class _Worker:
 
 
 def serve(function: Callable[[Any], Any], pipe: Connection) -> None:
-    """A worker's whole life: one job after another until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
-    # A parent that is gone is an end like any other: finished jobs have their files in place.
+    """Run jobs from the pipe in a worker process, one after another, until the pipe closes."""
+    # Ctrl-C reaches every process of the terminal; the parent stops this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # If the parent is gone, exit quietly: the files of finished jobs are complete.
     with suppress(EOFError, ConnectionError):
         while True:
             packed = pipe.recv_bytes()
-            _answer(pipe, attempt(_unpacked(function), packed))
+            _send_outcome(pipe, attempt(_unpickling(function), packed))
 
 
-def _unpacked(function: Callable[[Any], Any]) -> Callable[[bytes], Any]:
-    """Unpacking is part of the job: an argument that cannot be read fails it with its words."""
+def _unpickling(function: Callable[[Any], Any]) -> Callable[[bytes], Any]:
+    """Make unpickling a part of the job, so that an unreadable argument is an error of the job."""
     return lambda packed: function(ForkingPickler.loads(packed))
 
 
-def _answer(pipe: Connection, outcome: Done[Any] | Failed) -> None:
+def _send_outcome(pipe: Connection, outcome: Done[Any] | Failed) -> None:
     try:
         packed = ForkingPickler.dumps(outcome)
     except Exception as error:
-        words = f"the result cannot be sent to another process: {error!r}"
-        packed = ForkingPickler.dumps(Failed(TypeError(words)))
+        message = f"the result cannot be sent to another process: {error!r}"
+        packed = ForkingPickler.dumps(Failed(TypeError(message)))
     pipe.send_bytes(packed)
 
 
-def _ending(code: int | None) -> str:
+def _describe_exit(code: int | None) -> str:
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}"

@@ -1,7 +1,7 @@
-"""How does Ray do the work, on this machine or on a cluster that is joined?
+"""The Ray engine, on this machine or on a cluster.
 
-The one place where Ray is imported. The nodes of a cluster must have assay installed and see the
-run directory under the same path, because jobs leave their results there.
+This is the only module that imports Ray. The nodes of a cluster must have assay installed and
+see the run directory under the same path, because jobs write their results there.
 """
 
 import logging
@@ -19,45 +19,53 @@ from assay.errors import UserError
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 MISSING = "--engine ray needs Ray, which is not installed: pip install 'attn-assay[ray]'"
-STORE_BYTES = 256 * 2**20  # holds the arguments of running jobs; beyond it Ray uses the disk
-KNOCK_SECONDS = 10.0
-# Silent, offline, and without a hand in which graphics cards a job may see: that is the job's.
+STORE_BYTES = 256 * 2**20  # for the arguments of running jobs; beyond it Ray uses the disk
+CONNECT_SECONDS = 10.0
+# No usage statistics, and no change to the graphics cards a job sees: those belong to the job.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
 def ray_installed() -> bool:
+    """Whether Ray can be imported."""
     return find_spec("ray") is not None
 
 
 @contextmanager
-def on_ray(
-    function: Callable[[Argument], Result], workers: int, address: str | None
+def ray_workers(
+    function: Callable[[Argument], Result], count: int, address: str | None
 ) -> Iterator[Workers[Argument, Result]]:
-    with joined_ray(address) if address else local_ray(workers):
-        crew = _Rays(function, workers)
+    """Up to `count` Ray tasks at a time, on the cluster at `address` or on this machine."""
+    with joined_ray(address) if address else local_ray(count):
+        workers = _RayTasks(function, count)
         try:
-            yield crew
+            yield workers
         finally:
-            crew.cancel()
+            workers.cancel()
 
 
 @contextmanager
 def local_ray(workers: int) -> Iterator[None]:
-    """A Ray of our own for as long as the work lasts; one that is already there is used."""
+    """Start Ray on this machine and stop it afterwards, unless it is running already."""
     import ray
 
     if ray.is_initialized():
         yield
         return
     os.environ.update({name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()})
-    # Not in $TMPDIR: Ray puts sockets there, and a socket's whole path has about 100 characters.
-    place = "/tmp" if os.name == "posix" else None
+    # Not in $TMPDIR: Ray creates sockets there, and a socket's path is limited to about 100 bytes.
+    parent = "/tmp" if os.name == "posix" else None
     with tempfile.TemporaryDirectory(
-        prefix=f"assay-{os.getpid()}-", dir=place, ignore_cleanup_errors=True
+        prefix=f"assay-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True
     ) as folder:
-        ray.init("local", num_cpus=workers, object_store_memory=STORE_BYTES, _temp_dir=folder,
-                 include_dashboard=False, log_to_driver=False,
-                 logging_level=logging.ERROR)  # fmt: skip
+        ray.init(
+            "local",
+            num_cpus=workers,
+            object_store_memory=STORE_BYTES,
+            _temp_dir=folder,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
         try:
             yield
         finally:
@@ -66,15 +74,16 @@ def local_ray(workers: int) -> Iterator[None]:
 
 @contextmanager
 def joined_ray(address: str) -> Iterator[None]:
+    """Join a running cluster and leave it afterwards."""
     import ray
 
     try:
-        _knock(address)
+        _check_connection(address)
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise UserError(
             f"--ray-address {address} cannot be joined ({error}): check that the cluster runs "
-            "and has this version of Ray, or leave the option out for a Ray on this machine."
+            "and has this version of Ray, or leave the option out to run Ray on this machine."
         ) from error
     try:
         yield
@@ -82,29 +91,32 @@ def joined_ray(address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Is anyone there? Ray itself waits for minutes. Addresses without a port are Ray's to read."""
+def _check_connection(address: str) -> None:
+    """Fail within seconds if nothing listens at the address, because Ray waits for minutes.
+
+    Addresses without a port, such as `auto`, are left to Ray.
+    """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
-        socket.create_connection((host, int(port)), KNOCK_SECONDS).close()
+        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
 
 
-class _Rays(Generic[Argument, Result]):
-    """Every job is a native task with one processor."""
+class _RayTasks(Generic[Argument, Result]):
+    """Jobs as Ray tasks with one processor each."""
 
-    def __init__(self, function: Callable[[Argument], Result], workers: int) -> None:
+    def __init__(self, function: Callable[[Argument], Result], count: int) -> None:
         import ray
 
         self._ray = ray
         self._function = function
-        self._workers = workers
-        # Ray shall not try again by itself: retries are counted once, for every engine alike.
+        self._count = count
+        # No retries by Ray: the graph counts them, in the same way for every engine.
         self._remote: Any = ray.remote(num_cpus=1, max_retries=0)(attempt)
         self._running: dict[ray.ObjectRef[Any], str] = {}
 
     @property
     def free(self) -> bool:
-        return len(self._running) < self._workers
+        return len(self._running) < self._count
 
     def start(self, key: str, argument: Argument) -> None:
         self._running[self._remote.remote(self._function, argument)] = key
@@ -117,13 +129,18 @@ class _Rays(Generic[Argument, Result]):
         errors = self._ray.exceptions
         try:
             outcome: Done[Result] | Failed = self._ray.get(reference)
-        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError,
-                errors.ObjectLostError) as death:  # fmt: skip
-            return Lost(f"was lost by Ray ({type(death).__name__})")
-        except errors.RayTaskError as unsendable:
-            return Failed(unsendable)
+        except (
+            errors.WorkerCrashedError,
+            errors.NodeDiedError,
+            errors.OutOfMemoryError,
+            errors.ObjectLostError,
+        ) as loss:
+            return Lost(f"was lost by Ray ({type(loss).__name__})")
+        except errors.RayTaskError as error:  # the result cannot be pickled
+            return Failed(error)
         return outcome
 
     def cancel(self) -> None:
+        """Stop the jobs that still run."""
         for reference in self._running:
             self._ray.cancel(reference, force=True)
