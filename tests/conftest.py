@@ -1,4 +1,8 @@
-"""Where are the real corpora, and may a test be skipped here?"""
+"""Fixtures for all tests: the folder of the full corpora, and no skipped tests in CI.
+
+Every reader is tested on small files that the tests write. Tests of the full corpora are collected
+only where the files are: see `full_data`.
+"""
 
 import os
 from pathlib import Path
@@ -7,28 +11,48 @@ import pytest
 import torch
 
 CI = bool(os.environ.get("CI"))
-torch.set_num_threads(1)  # small tensors: threads only wait for each other
+torch.set_num_threads(1)  # small tensors: several threads would only wait for each other
 
 
-def real_data() -> Path | None:
-    """The original corpus files: `$ASSAY_DATA`, or `../shared/data` beside the checkout."""
+def full_data_folder() -> Path:
+    """$ASSAY_TEST_DATA, else $ASSAY_DATA, else `../shared/data` beside the checkout."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    given = os.environ.get("ASSAY_DATA")
-    folder = Path(given) if given else beside
-    return folder if folder.is_dir() else None
+    return Path(os.environ.get("ASSAY_TEST_DATA") or os.environ.get("ASSAY_DATA") or beside)
+
+
+FULL_DATA = full_data_folder()
+# The tests must not depend on the data folder of the person who runs them.
+os.environ.pop("ASSAY_DATA", None)
 
 
 @pytest.fixture(scope="session")
-def data() -> Path:
-    folder = real_data()
-    if folder is None:
-        pytest.skip("the original corpus files are not here: set ASSAY_DATA to their folder")
-    return folder
+def full_data() -> Path:
+    """The folder of the full corpora.
+
+    A test that uses it is marked with the subfolders it reads, `@pytest.mark.full_data("sst")`, and
+    is not collected if one of them is missing.
+    """
+    return FULL_DATA
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect tests of full corpora that are not here. Skipped tests would fail in CI."""
+    absent = [item for item in items if _needs_absent_data(item)]
+    if absent:
+        config.hook.pytest_deselected(items=absent)
+        items[:] = [item for item in items if item not in absent]
+
+
+def _needs_absent_data(item: pytest.Item) -> bool:
+    folders = [name for mark in item.iter_markers("full_data") for name in mark.args]
+    if "full_data" in getattr(item, "fixturenames", ()) and not folders:
+        raise pytest.UsageError(f"{item.nodeid}: mark it with the folders it reads (full_data)")
+    return not all((FULL_DATA / folder).is_dir() for folder in folders)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """In CI a skipped test is a failure: it would otherwise pass by not looking."""
+    """Let the session fail in CI if a test was skipped: a skipped test checks nothing."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if CI and reporter is not None and reporter.stats.get("skipped") and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
