@@ -13,7 +13,7 @@ from assay.models.classifier import SERRANO_SMITH
 from assay.models.hierarchical import Dropout, active_dropout
 from assay.models.protocol import Model, SupportsAffineTerms, SupportsEmbedding, SupportsLeaveOneOut
 from assay.models.view import View
-from assay.scores.leave_one_out import plain
+from assay.scores.leave_one_out import reencode_without_each
 from tests.models.nested_batches import batch_for, layered
 
 COUNTS = [1, 2, 5, 9, 4]
@@ -41,7 +41,7 @@ def test_it_offers_every_cheap_route(encoder: str):
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_restart_equals_reading_again(encoder: str, attention: str):
     model, documents = layered(encoder, attention), batch_for(encoder, COUNTS)
-    ours, again = model.logits_without_each(documents), plain(View(model, documents))
+    ours, again = model.logits_without_each(documents), reencode_without_each(View(model, documents))
     torch.testing.assert_close(ours[documents.mask], again[documents.mask], rtol=0, atol=1e-10)
 
 

@@ -9,7 +9,7 @@ from captum.attr import DeepLift
 from torch import nn
 
 from assay.models.view import NotApplicable
-from assay.scores.deeplift import deeplift, feedforward, lead
+from assay.scores.deeplift import deeplift, logit_margin, require_feedforward
 from tests.scores.known_models import Bare, view_of
 
 
@@ -23,7 +23,7 @@ def test_contributions_add_up(encoder: str, task: str, classes: int):
 
     def leads(values: torch.Tensor) -> torch.Tensor:
         states = view.model.contextualise(values, view.batch)
-        return lead(view.model.decode(states, view.weights), view.decisions)
+        return logit_margin(view.model.decode(states, view.weights), view.decisions)
 
     total = leads(embedded) - leads(torch.zeros_like(embedded))
     torch.testing.assert_close(deeplift(view).sum(1), total, rtol=1e-9, atol=1e-9)
@@ -61,7 +61,7 @@ class Modules(nn.Module):
         states = torch.cat([m(frame.framed.transpose(1, 2)) for m in self.maps], 1)
         items = states.transpose(1, 2)[:, 1:-1]
         context = (self.view.weights.repeat(times, 1)[..., None] * items).sum(1)
-        return lead(self.view.model.head.output(context), self.view.decisions.repeat(times))
+        return logit_margin(self.view.model.head.output(context), self.view.decisions.repeat(times))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:captum")  # that it sets hooks
@@ -75,5 +75,5 @@ def test_it_is_captums_where_captum_can_be_asked():
 def test_encoders_that_multiply_are_refused():
     with pytest.raises(NotApplicable, match="bilstm encoder, whose gates multiply"):
         deeplift(view_of([3]))
-    with pytest.raises(NotApplicable, match="feed-forward ones only"):
-        feedforward(Bare())
+    with pytest.raises(NotApplicable, match="feed-forward encoder"):
+        require_feedforward(Bare())

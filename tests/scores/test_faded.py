@@ -19,8 +19,8 @@ from assay.scores import SCORES
 from assay.scores.leave_one_out import (
     CHECKED,
     TVD_BOUND,
-    changes,
-    checked_documents,
+    choose_checked_documents,
+    deletion_tvd,
     fading_errors,
     leave_one_out,
 )
@@ -49,7 +49,7 @@ def whole(lengths):
 @pytest.mark.usefixtures("coarse")
 def test_short_documents_are_exact_and_long_ones_faded():
     view = view_of()
-    found, exact, faded = leave_one_out(view), changes(view), changes(view, exact=False)
+    found, exact, faded = leave_one_out(view), deletion_tvd(view), deletion_tvd(view, exact=False)
     for row, expected in enumerate((exact, faded, exact, faded)):
         torch.testing.assert_close(found[row], expected[row], rtol=0, atol=1e-12)
     assert (exact - faded).abs().amax(1)[[1, 3]].min() > 1e-9
@@ -67,7 +67,7 @@ def test_company_does_not_matter():
 
 @pytest.mark.usefixtures("coarse")
 def test_a_plain_view_and_a_higher_switch_are_exact():
-    exact = changes(view_of())
+    exact = deletion_tvd(view_of())
     assert torch.equal(leave_one_out(View(network(), batch(LENGTHS))), exact)
     assert torch.equal(leave_one_out(view_of(below=201)), exact)
     assert torch.equal(leave_one_out(view_of(below=None)), exact)
@@ -76,7 +76,7 @@ def test_a_plain_view_and_a_higher_switch_are_exact():
 def test_nothing_fades_where_no_state_looks_far():
     for encoder in ("cnn", "average"):
         view = view_of(model=network(encoder=encoder), checked=["document 1"])
-        assert torch.equal(leave_one_out(view), changes(view))
+        assert torch.equal(leave_one_out(view), deletion_tvd(view))
         assert fading_errors(view, view.weights.numpy(), leave_one_out(view).numpy()).ids == ()
 
 
@@ -84,7 +84,7 @@ def test_nothing_fades_where_no_state_looks_far():
 def test_checked_documents_keep_exact_values_and_tell_what_the_others_are_off():
     view = view_of(checked=["document 1", "document 2"])
     scores = {"attention": view.weights.numpy(), "leave_one_out": leave_one_out(view).numpy()}
-    exact, faded = changes(view).numpy(), changes(view, exact=False).numpy()
+    exact, faded = deletion_tvd(view).numpy(), deletion_tvd(view, exact=False).numpy()
     np.testing.assert_allclose(scores["leave_one_out"][1], exact[1], rtol=0, atol=1e-12)
     frame = pl.concat(measure(view, scores).rows)
     # `document 2` is short, so there is nothing to check.
@@ -107,18 +107,18 @@ def test_unchecked_runs_have_no_such_rows():
 
 def test_the_sample_is_of_long_documents_and_does_not_depend_on_their_order():
     lengths = [500 if i % 2 else 50 for i in range(40)]
-    chosen = checked_documents(whole(lengths), 400, seed=3)
+    chosen = choose_checked_documents(whole(lengths), 400, seed=3)
     assert len(chosen) == CHECKED
     assert all(lengths[int(name.split()[1])] == 500 for name in chosen)
     turned = RunDocuments(*(part[::-1] for part in (whole(lengths).ids, tuple(lengths))), ())
-    assert checked_documents(turned, 400, seed=3) == chosen
-    assert checked_documents(whole(lengths), 400, seed=4) != chosen
-    assert checked_documents(whole([50, 60]), 400, seed=3) == frozenset()
+    assert choose_checked_documents(turned, 400, seed=3) == chosen
+    assert choose_checked_documents(whole(lengths), 400, seed=4) != chosen
+    assert choose_checked_documents(whole([50, 60]), 400, seed=3) == frozenset()
 
 
 def test_the_sample_is_never_too_dear_and_never_empty():
-    assert len(checked_documents(whole([2_000] * 9), 400, seed=0)) == 2
-    assert checked_documents(whole([9_000, 5_000, 7_000]), 400, seed=0) == {"document 1"}
+    assert len(choose_checked_documents(whole([2_000] * 9), 400, seed=0)) == 2
+    assert choose_checked_documents(whole([9_000, 5_000, 7_000]), 400, seed=0) == {"document 1"}
 
 
 def test_only_another_switch_makes_another_run():

@@ -57,12 +57,12 @@ def test_the_sign_is_for_or_against_the_prediction(task: str, classes: int):
 def test_the_norm_is_over_every_direction():
     view = view_of([4, 6])
     size = view.model.embed(view.batch).shape[-1]
-    slopes = []
+    embedding_gradients = []
     for direction in torch.eye(size, dtype=torch.float64):
         change = torch.zeros(6, size, dtype=torch.float64)
         change[ITEM] = direction
-        slopes.append(slope(view, change, view.weights))
-    expected = torch.stack(slopes).square().sum(0).sqrt()
+        embedding_gradients.append(slope(view, change, view.weights))
+    expected = torch.stack(embedding_gradients).square().sum(0).sqrt()
     torch.testing.assert_close(gradient_norm(view)[:, ITEM], expected, rtol=1e-5, atol=1e-9)
 
 

@@ -8,8 +8,8 @@ from assay.models.classifier import ENCODERS
 from assay.models.protocol import States
 from assay.models.view import AuditView
 from assay.scores import integrated_gradients as own
-from assay.scores.gradients import predicted_odds
-from assay.scores.integrated_gradients import difference, integrated_gradients
+from assay.scores.gradients import predicted_log_odds
+from assay.scores.integrated_gradients import integrated_gradients, log_odds_difference
 from tests.scores.known_models import Linear, view_of
 from tests.small_models import batch
 
@@ -20,7 +20,7 @@ MANY = 400
 @pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
 def test_they_add_up_to_what_the_items_change(encoder: str, task: str, classes: int):
     view = view_of([4, 11, 7], encoder=encoder, task=task, classes=classes)
-    total = difference(view)
+    total = log_odds_difference(view)
     found = integrated_gradients(view).sum(1)
     assert ((found - total).abs() <= own.GAP * total.abs().clamp(min=1)).all()
 
@@ -32,9 +32,9 @@ def test_many_points_give_the_same_answer():
     plain = torch.zeros(view.batch.mask.shape, dtype=torch.float64)
     for share in (torch.arange(MANY, dtype=torch.float64) + 0.5) / MANY:
         here = (embedded * share).requires_grad_()
-        odds = predicted_odds(view.model, here, view.batch, view.decisions)
+        odds = predicted_log_odds(view.model, here, view.batch, view.decisions)
         plain += (torch.autograd.grad(odds.sum(), here)[0] * embedded).sum(-1) / MANY
-    scale = difference(view).abs().max()
+    scale = log_odds_difference(view).abs().max()
     torch.testing.assert_close(integrated_gradients(view), plain, rtol=0.02, atol=0.01 * scale)
 
 
@@ -58,7 +58,7 @@ def test_a_sudden_switch_is_found():
         return view.model.decode(states, view.model.attend(states))[:, 0] * sign
 
     fixed = IntegratedGradients(forward).attribute(embedded, n_steps=own.POINTS).sum()
-    total = difference(view)
+    total = log_odds_difference(view)
     assert (fixed - total).abs() > 1
     torch.testing.assert_close(integrated_gradients(view).sum(1), total, rtol=0.05, atol=0.05)
 

@@ -9,7 +9,7 @@ import torch
 
 from assay.scores import surrogates as own_lime
 from assay.scores import surrogates as shap
-from assay.scores.surrogates import kernel_shap, lime, value_of
+from assay.scores.surrogates import kernel_shap, lime, log_odds_by_presence
 from assay.statistics.keyed_random import document_keys
 from tests.scores.known_models import view_of
 
@@ -38,14 +38,14 @@ def test_short_documents_get_exact_shapley_values(encoder: str, task: str, class
     view = view_of([1, 2, 6], encoder=encoder, task=task, classes=classes)
     found = kernel_shap(view)
     for row, n in enumerate([1, 2, 6]):
-        expected = shapley(value_of(view, row), n)
+        expected = shapley(log_odds_by_presence(view, row), n)
         np.testing.assert_allclose(found[row, :n], expected, atol=1e-5)
 
 
 def test_longer_documents_come_near_and_still_add_up(monkeypatch):
     monkeypatch.setattr(shap, "SAMPLES", 200)
     view = view_of([10], encoder="average")
-    value = value_of(view, 0)
+    value = log_odds_by_presence(view, 0)
     found = kernel_shap(view)[0].numpy()
     ends = value(torch.tensor([[True] * 10, [False] * 10]))
     assert found.sum() == pytest.approx(float(ends[0] - ends[1]), abs=1e-5)
@@ -68,7 +68,7 @@ def test_drawn_coalitions_come_with_their_complements():
 
 
 def test_sizes_follow_the_shapley_kernel():
-    sizes = shap.some_of(KEY, 6, 20_000)[0].sum(1)
+    sizes = shap.sampled_coalitions(KEY, 6, 20_000)[0].sum(1)
     kernel = np.array([1 / (k * (6 - k)) for k in range(1, 6)])
     shares = np.bincount(sizes, minlength=7)[1:6] / len(sizes)
     np.testing.assert_allclose(shares, kernel / kernel.sum(), atol=0.015)
@@ -86,7 +86,7 @@ def test_lime_is_a_weighted_ridge_regression():
     """By its normal equations, with an intercept that is not penalised."""
     view = view_of([9])
     present, weights = own_lime.draw_subsets(document_keys(view.batch.ids, 0, "lime")[0], 9)
-    outputs = value_of(view, 0)(torch.from_numpy(present)).numpy()
+    outputs = log_odds_by_presence(view, 0)(torch.from_numpy(present)).numpy()
     design = np.hstack([present, np.ones((len(present), 1))])
     penalty = own_lime.PENALTY * np.diag([1.0] * 9 + [0.0])
     gram = design.T @ (weights[:, None] * design) + penalty
@@ -113,4 +113,4 @@ def test_an_absent_item_is_a_zero_embedding_in_its_place():
     logit = view.model.decode(states, view.model.attend(states))[0, 0]
     present = torch.tensor([[True, True, False, True, True]])
     sign = 2 * view.decisions[0] - 1
-    torch.testing.assert_close(value_of(view, 0)(present)[0], sign * logit)
+    torch.testing.assert_close(log_odds_by_presence(view, 0)(present)[0], sign * logit)

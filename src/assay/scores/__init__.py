@@ -1,4 +1,4 @@
-"""The attribution scores. A score is declared in its module and named here, in one line."""
+"""The attribution scores. A score is declared in its module and listed here in one line."""
 
 from assay.plugins import registry
 from assay.scores.attention import ATTENTION, ATTENTION_NORM, RANDOM

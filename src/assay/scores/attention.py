@@ -1,10 +1,9 @@
-"""How much weight did the model itself give to each item?
+"""Scores from the attention weights, and the random score.
 
-How large is the vector that the item sends into the context?
-
-A weight alone says little of an item whose state is short: a_t times the length of h_t.
-
-What would a score look like that knows nothing? The floor that every other is held against.
+- `attention`: the weight itself.
+- `attention_norm`: the weight times the length of the state, a_t |h_t|. A large weight on a short
+  state contributes little to the context.
+- `random`: numbers that know nothing about the document, the floor for every other score.
 """
 
 import torch
@@ -16,6 +15,7 @@ from assay.statistics.keyed_random import document_keys, uniform
 
 
 def attention(view: View) -> Tensor:
+    """The attention weights."""
     return view.weights.double()
 
 
@@ -28,6 +28,7 @@ ATTENTION = Score(
 
 
 def attention_norm(view: View) -> Tensor:
+    """The attention weights times the norms of the states."""
     lengths: Tensor = torch.linalg.vector_norm(view.states.items.double(), dim=-1)
     return view.weights.double() * lengths * view.batch.mask
 
@@ -41,14 +42,15 @@ ATTENTION_NORM = Score(
 
 
 def random(view: View) -> Tensor:
+    """Uniform random numbers, seeded by document."""
     keys = document_keys(view.batch.ids, view.seed, "random score")
-    drawn = uniform(keys, view.batch.items.shape[1])
-    return torch.from_numpy(drawn).to(view.batch.mask.device) * view.batch.mask
+    draws = uniform(keys, view.batch.items.shape[1])
+    return torch.from_numpy(draws).to(view.batch.mask.device) * view.batch.mask
 
 
 RANDOM = Score(
     name="random",
-    question="What does an importance drawn by chance look like?",
+    question="What does a random importance look like?",
     paper="Serrano & Smith 2019, section 4, random ranking",
     compute=random,
 )

@@ -1,8 +1,9 @@
-"""How are captum's methods asked? The only file that knows captum.
+"""Access to captum. No other module imports it.
 
-It is imported when first asked, for it takes a second. captum's own LIME and kernel SHAP draw
-from torch's global generator; its general form takes samples, their weights and the surrogate
-from us, so that a document's numbers depend on its id and the audit's seed alone.
+captum is imported on first use, because the import takes a second. Its own LIME and kernel SHAP
+draw from torch's global generator. Its general form takes the samples, their weights and the
+surrogate from us, so that the numbers of a document depend only on its id and the seed of the
+audit.
 """
 
 from collections.abc import Callable
@@ -22,9 +23,9 @@ Solve = Callable[[Values, Values, Values], Values]  # samples, outputs, weights 
 def integrate(
     forward: Forward, start: Tensor, end: Tensor, *, steps: int, rows: int
 ) -> tuple[Tensor, Tensor]:
-    """Integrated gradients from start to end, and by how much each row fails to add up.
+    """Integrated gradients from start to end, and how far each row is from adding up.
 
-    At most `rows` rows a pass, or one step of all.
+    A pass has at most `rows` rows, or one step of all rows.
     """
     from captum.attr import IntegratedGradients
 
@@ -39,28 +40,28 @@ def integrate(
     return parts.detach(), gap.detach()
 
 
-def surrogate(
+def fit_surrogate(
     forward: Forward, samples: Tensor, weights: Tensor, solve: Solve, *, rows: int
 ) -> Values:
     """Coefficients (n,) of a weighted linear model fitted to `forward` at the samples (S, n)."""
     from captum.attr import LimeBase
 
     presences, similarities = iter(samples[:, None]), iter(weights[:, None])
-    fitted = _Fitted(solve)
+    model = _SurrogateModel(solve)
     LimeBase(
         forward,
-        fitted,
+        model,
         similarity_func=lambda *_, **__: next(similarities),
         perturb_func=lambda *_, **__: next(presences),
         perturb_interpretable_space=True,
         from_interp_rep_transform=lambda presence, *_, **__: presence,
         to_interp_rep_transform=None,
     ).attribute(samples[:1], n_samples=len(samples), perturbations_per_eval=rows)
-    return fitted.coefficients
+    return model.coefficients
 
 
 @dataclass
-class _Fitted:
+class _SurrogateModel:
     """A surrogate in the form captum expects: `fit` on one batch, then `representation`."""
 
     solve: Solve

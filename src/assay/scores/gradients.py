@@ -1,27 +1,18 @@
-"""What is it that a score explains, as a function of the embeddings?
+"""Gradient scores, and the log-odds that most scores explain.
 
-The log-odds of the predicted class. Its order is that of the probability, but it does not
-saturate: at p = 0.9999 all differences of probability vanish in float32, those of log-odds do
-not. For two classes and an affine head it is moreover the logit itself, which adds up over items.
+The explained function of the embeddings is the log-odds of the predicted class. They have the same
+order as its probability but do not saturate: at p = 0.9999 all differences of probability vanish in
+float32, those of log-odds do not. For two classes and an affine head the log-odds are the logit
+itself, which adds up over items.
 
-How fast does the prediction change with the item's embedding?
-
-Jain & Wallace's gradient importance |(dy/de) . e|, with attention held fixed. y is the
-probability of the predicted class; for two classes that of the positive class has the same
-absolute gradient. It is taken through the log-odds, dy = y (1 - y) d(log-odds), with the factor
-in float64: a saturated sigmoid has no gradient in float32, its log-odds do.
-
-How fast does the prediction change with the item's embedding, when attention may follow?
-
-The gradient score without holding attention fixed: what an item does to the weights counts too.
-
-Does growing the item's embedding speak for the prediction or against it, and how strongly?
-
-The gradient score before its sign is taken away.
-
-How fast could the prediction change at most, in whichever direction the embedding moves?
-
-The length of the gradient: unlike gradient x input it does not ask where the embedding lies.
+- `gradient`: |(dy/de) . e|, the gradient importance of Jain & Wallace, with attention fixed. y is
+  the probability of the predicted class; with two classes, that of the positive class has the same
+  absolute gradient. It is computed through the log-odds, dy = y (1 - y) d(log-odds), with the
+  factor in float64: a saturated sigmoid has no gradient in float32, its log-odds do.
+- `gradient_attention`: the same without fixing attention, so the effect on the weights counts too.
+- `gradient_input`: `gradient` with its sign, for or against the prediction.
+- `gradient_norm`: the length of dy/de, the steepest change in any direction; unlike gradient x
+  input it does not depend on where the embedding lies.
 """
 
 from dataclasses import dataclass
@@ -38,72 +29,76 @@ from assay.scores.score import Score
 
 
 class EmbeddingModel(Model, SupportsEmbedding, Protocol):
-    """A model that can be entered between embedding and encoder."""
+    """A model that can be entered between the embedding and the encoder."""
 
 
 def embedding_model(model: Model) -> EmbeddingModel:
+    """The model as an `EmbeddingModel`; NotApplicable if it is not one."""
     if not isinstance(model, SupportsEmbedding):
-        raise NotApplicable("the score needs a model with `embed` and `contextualise`")
+        raise NotApplicable("the score needs a model that offers `embed` and `contextualise`")
     return cast(EmbeddingModel, model)
 
 
-def predicted_odds(
+def predicted_log_odds(
     model: EmbeddingModel,
     embedded: Tensor,
     batch: Batch,
-    chosen: Tensor,
+    classes: Tensor,
     weights: Tensor | None = None,
 ) -> Tensor:
-    """Log-odds (B,) of the chosen classes; attention follows the embeddings or is held fixed."""
+    """Log-odds (B,) of these classes; attention follows the embeddings unless `weights` fix it."""
     states = model.contextualise(embedded, batch)
-    return log_odds(model.decode(states, model.attend(states) if weights is None else weights),
-                    chosen)  # fmt: skip
+    used = model.attend(states) if weights is None else weights
+    return log_odds(model.decode(states, used), classes)
 
 
-def log_odds(logits: Tensor, chosen: Tensor) -> Tensor:
-    """log(y / (1 - y)) of the chosen class, (B,); zero where no other class is allowed."""
+def log_odds(logits: Tensor, classes: Tensor) -> Tensor:
+    """log(y / (1 - y)) of the given class, (B,); zero if no other class is allowed."""
     if logits.shape[-1] == 1:
-        return logits[:, 0] * (2 * chosen - 1)
-    own = logits.gather(-1, chosen[:, None])[:, 0]
-    others = logits.scatter(-1, chosen[:, None], -torch.inf)
-    # Nothing can change a class without rivals; infinite odds would make its gradients NaN.
+        return logits[:, 0] * (2 * classes - 1)
+    own = logits.gather(-1, classes[:, None])[:, 0]
+    others = logits.scatter(-1, classes[:, None], -torch.inf)
+    # Nothing can change the only allowed class; infinite odds would make its gradients NaN.
     alone = others.isneginf().all(-1)
     against = others.masked_fill(alone[:, None], 0).logsumexp(-1)
     return (own - against).masked_fill(alone, 0)
 
 
 @dataclass(frozen=True)
-class Slopes:
-    """dy/de of every item, (B, T) each, zero on padding."""
+class EmbeddingGradients:
+    """Summaries of dy/de for every item, (B, T) each, zero on padding."""
 
-    along: Tensor  # (dy/de) . e, signed
-    steepness: Tensor  # the length of dy/de
+    input_product: Tensor  # (dy/de) . e, signed
+    norm: Tensor  # the norm of dy/de
 
 
-def slopes(view: View, weights: Tensor | None) -> Slopes:
-    """With these weights held fixed; with None the gradient goes through attention as well."""
+def embedding_gradients(view: View, weights: Tensor | None) -> EmbeddingGradients:
+    """The gradients with these weights fixed; with None they go through attention as well."""
     model = embedding_model(view.model)
     embedded = model.embed(view.batch).detach().requires_grad_()
     with torch.enable_grad():
-        odds = predicted_odds(model, embedded, view.batch, view.decisions, weights)
-        (slope,) = torch.autograd.grad(odds.sum(), embedded)
+        odds = predicted_log_odds(model, embedded, view.batch, view.decisions, weights)
+        (gradients,) = torch.autograd.grad(odds.sum(), embedded)
     own = odds.detach().double()
     factor = torch.exp(F.logsigmoid(own) + F.logsigmoid(-own))[:, None] * view.batch.mask
-    slope = slope.double()
-    along = (slope * embedded.detach().double()).sum(-1)
-    return Slopes(along * factor, torch.linalg.vector_norm(slope, dim=-1) * factor)
+    gradients = gradients.double()
+    input_product = (gradients * embedded.detach().double()).sum(-1)
+    return EmbeddingGradients(
+        input_product * factor, torch.linalg.vector_norm(gradients, dim=-1) * factor
+    )
 
 
-def slopes_once(view: View) -> Slopes:
-    """The slopes with attention fixed at the view's own; several scores share one backward pass."""
-    if "slopes" not in view.cache:
-        view.cache["slopes"] = slopes(view, view.weights)
-    found: Slopes = view.cache["slopes"]
+def cached_gradients(view: View) -> EmbeddingGradients:
+    """The gradients with the view's own attention fixed; scores share one backward pass."""
+    if "gradients" not in view.cache:
+        view.cache["gradients"] = embedding_gradients(view, view.weights)
+    found: EmbeddingGradients = view.cache["gradients"]
     return found
 
 
 def gradient(view: View) -> Tensor:
-    return slopes_once(view).along.abs()
+    """|(dy/de) . e| with attention fixed."""
+    return cached_gradients(view).input_product.abs()
 
 
 GRADIENT = Score(
@@ -116,12 +111,13 @@ GRADIENT = Score(
 
 
 def gradient_attention(view: View) -> Tensor:
-    return slopes(view, weights=None).along.abs()
+    """|(dy/de) . e| through attention."""
+    return embedding_gradients(view, weights=None).input_product.abs()
 
 
 GRADIENT_ATTENTION = Score(
     name="gradient_attention",
-    question="How fast does the prediction change along the item's embedding, attention and all?",
+    question="How fast does the prediction change along the item's embedding, attention not fixed?",
     paper="Jain & Wallace 2019, section 4.1, without detaching attention",
     compute=gradient_attention,
     check=embedding_model,
@@ -129,12 +125,13 @@ GRADIENT_ATTENTION = Score(
 
 
 def gradient_input(view: View) -> Tensor:
-    return slopes_once(view).along
+    """(dy/de) . e with attention fixed."""
+    return cached_gradients(view).input_product
 
 
 GRADIENT_INPUT = Score(
     name="gradient_input",
-    question="Does growing the item's embedding speak for the prediction (+) or against it (-)?",
+    question="Does scaling up the item's embedding support the prediction (+) or oppose it (-)?",
     paper="Shrikumar et al. 2016, gradient x input; attention fixed as in Jain & Wallace 2019",
     compute=gradient_input,
     check=embedding_model,
@@ -143,7 +140,8 @@ GRADIENT_INPUT = Score(
 
 
 def gradient_norm(view: View) -> Tensor:
-    return slopes_once(view).steepness
+    """|dy/de| with attention fixed."""
+    return cached_gradients(view).norm
 
 
 GRADIENT_NORM = Score(

@@ -1,14 +1,13 @@
-"""How much does the prediction change when the item is deleted and the text read again?
+"""Leave-one-out: the change of the prediction when the item is deleted.
 
-Models that offer `logits_without_each` answer at a fraction of the cost; for others every
-position is deleted in turn and the whole batch encoded again. In an audit, long documents are
-read on only until a deletion's effect has faded, where the model has such an effect. Which
-documents are, depends on each alone; `faded` holds some of them against the exact values.
+Models that offer `logits_without_each` compute it at a fraction of the cost. For other models every
+position is deleted in turn and the whole batch is encoded again.
 
-How far off is leave-one-out where it stops reading because a deletion's effect has faded?
-
-In every run a few of the long documents, chosen by their ids and the seed alone, are computed both
-ways. They keep the exact values, so what is found of them is told of the others.
+In an audit, deletions in long documents are followed only until their effect has faded, if the
+model offers that (`assay.models.deletion`). Whether a document is long depends on the document
+alone. The error is checked in every run: a few long documents, chosen by their ids and the seed
+alone, are computed both ways. They keep the exact values, and their errors are reported for the
+other long documents.
 """
 
 from dataclasses import dataclass, replace
@@ -25,20 +24,26 @@ from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.kendall import kendall
 from assay.statistics.keyed_random import document_keys
 
+CHECKED = 5  # documents of a run at most
+CHECKED_SQUARED_ITEMS = CHECKED * 1_280**2  # the cost of the exact values grows with the square
+TVD_BOUND = FADING_BOUNDS[FADING_ERROR]  # largest acceptable error of a TVD
+TAU_BOUND = FADING_BOUNDS[FADING_TAU_ERROR]  # of a tau with attention
+
 
 def leave_one_out(view: View) -> Tensor:
-    faded = may_fade(view) & ~chosen_for_check(view)
+    """The TVD of deleting each item, exact or up to faded effects."""
+    faded = may_fade(view) & ~is_checked(view)
     if not faded.any():
-        return changes(view)
-    found = view.probabilities.new_zeros(view.batch.mask.shape)
+        return deletion_tvd(view)
+    scores = view.probabilities.new_zeros(view.batch.mask.shape)
     for rows, exact in ((~faded, True), (faded, False)):
         if rows.any():
-            found[rows] = changes(part_of(view, rows), exact=exact)
-    return found
+            scores[rows] = deletion_tvd(select_documents(view, rows), exact=exact)
+    return scores
 
 
 def may_fade(view: View) -> Tensor:
-    """(B,): is the document so long that its deletions need not be read to the end?"""
+    """True (B,) if the document is so long that deletions need not be followed to the end."""
     lengths = view.batch.lengths
     able = isinstance(view.model, SupportsFading) and view.model.fades
     if not able or not isinstance(view, AuditView) or view.exact_below is None:
@@ -46,20 +51,20 @@ def may_fade(view: View) -> Tensor:
     return lengths >= view.exact_below
 
 
-def chosen_for_check(view: View) -> Tensor:
-    """(B,): is the document one of those whose exact values are wanted beside the others?"""
+def is_checked(view: View) -> Tensor:
+    """True (B,) if the document is computed exactly, to check the others."""
     names = view.fading_check if isinstance(view, AuditView) else frozenset()
     chosen = [name in names for name in view.batch.ids]
     return torch.tensor(chosen, dtype=torch.bool, device=view.batch.mask.device)
 
 
-def part_of(view: View, rows: Tensor) -> View:
+def select_documents(view: View, rows: Tensor) -> View:
     """The view of some of its documents."""
     return replace(view, batch=take_rows(view.batch, rows.nonzero()[:, 0]))
 
 
-def changes(view: View, *, exact: bool = True) -> Tensor:
-    """(B, T) TVD between the prediction with and without each item."""
+def deletion_tvd(view: View, *, exact: bool = True) -> Tensor:
+    """The TVD (B, T) between the predictions with and without each item."""
     logits = _without_each(view, exact)
     changed = tvd(class_probabilities(logits.double()), view.probabilities[:, None])
     return changed.masked_fill(~view.batch.mask, 0)
@@ -70,12 +75,12 @@ def _without_each(view: View, exact: bool) -> Tensor:
         return view.model.logits_without_each(view.batch, exact=False)
     if isinstance(view.model, SupportsLeaveOneOut):
         return view.model.logits_without_each(view.batch)
-    return plain(view)
+    return reencode_without_each(view)
 
 
 @torch.no_grad()
-def plain(view: View) -> Tensor:
-    """(B, T, C): one encoder pass per deleted position."""
+def reencode_without_each(view: View) -> Tensor:
+    """Logits (B, T, C) without each item, by one encoder pass per deleted position."""
     without = []
     for position in range(view.batch.items.shape[1]):
         states = view.model.encode(view.batch.without(position))
@@ -89,16 +94,12 @@ LEAVE_ONE_OUT = Score(
     paper="Jain & Wallace 2019, section 4.1",
     compute=leave_one_out,
 )
-CHECKED = 5  # documents of a run, at most
-CHECKED_SQUARED_ITEMS = CHECKED * 1_280**2  # the exact way grows with the square
-TVD_BOUND = FADING_BOUNDS[FADING_ERROR]  # what a TVD may be off
-TAU_BOUND = FADING_BOUNDS[FADING_TAU_ERROR]  # what a tau of attention with leave-one-out may be off
 
 
-def checked_documents(whole: RunDocuments, exact_below: int, seed: int) -> frozenset[str]:
-    """The long documents with the smallest keys that are not too dear together.
+def choose_checked_documents(whole: RunDocuments, exact_below: int, seed: int) -> frozenset[str]:
+    """The ids of the long documents with the smallest keys, within a budget of cost.
 
-    One is always checked: if the first is too dear alone, the shortest.
+    One is always checked: the shortest, if the first exceeds the budget alone.
     """
     long = [row for row, length in enumerate(whole.lengths) if length >= exact_below]
     if not long:
@@ -112,20 +113,20 @@ def checked_documents(whole: RunDocuments, exact_below: int, seed: int) -> froze
 
 @dataclass(frozen=True)
 class FadingErrors:
-    """Of the checked documents of a batch, (N,) each."""
+    """The errors of the checked documents of a batch, (N,) each."""
 
     ids: tuple[str, ...]
-    tvd: np.ndarray  # the largest over the items
-    tau: np.ndarray  # of attention with leave-one-out; NaN where there is none
+    tvd: np.ndarray  # the largest error over the items
+    tau: np.ndarray  # of the tau of attention with leave-one-out; NaN where undefined
 
 
 def fading_errors(view: View, attention: np.ndarray, exact: np.ndarray) -> FadingErrors:
-    """`attention` and `exact` leave-one-out are (B, T); the faded values are computed here."""
-    chosen = may_fade(view) & chosen_for_check(view)
+    """The errors, from `attention` and `exact` leave-one-out, both (B, T)."""
+    chosen = may_fade(view) & is_checked(view)
     rows = chosen.nonzero()[:, 0].tolist()
     if not rows:
         return FadingErrors((), np.zeros(0), np.zeros(0))
-    faded = changes(part_of(view, chosen), exact=False).cpu().numpy()
+    faded = deletion_tvd(select_documents(view, chosen), exact=False).cpu().numpy()
     weights, mask = attention[rows], view.mask[rows]
     taus = [kendall(weights, values, mask).tau for values in (faded, exact[rows])]
     names = tuple(view.batch.ids[row] for row in rows)

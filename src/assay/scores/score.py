@@ -1,11 +1,10 @@
-"""What is a score: one number per item from some measure of importance.
+"""The declaration of an attribution score, and what all scores share.
 
-What must be known of all documents of a run, when a job holds only some of them?
-
-Costly scores are for a sample of the whole run, and replacement words come from the whole corpus.
-Neither may depend on how the documents are cut into jobs, so every job is told of the whole.
-
-How many changed copies of a document are encoded in one pass, and how are they made?
+A score gives every item of a document one number. `RunDocuments` is what a job knows about all
+documents of a run: costly scores are computed on a sample of the whole run, and replacement words
+come from all its documents. Neither may depend on how the documents are divided into jobs, so every
+job gets this summary of the whole. The functions below copy rows of a batch, for scores that encode
+many changed copies of a document.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,59 +23,62 @@ from assay.statistics.keyed_random import document_keys, uniform
 
 
 def any_model(model: Model) -> object:
-    """Most scores can be asked of every model."""
+    """Accept every model; most scores apply to all."""
     return model
 
 
 @dataclass(frozen=True)
 class Score:
-    """A measure declares itself; lists, docs and tables are made from this."""
+    """The declaration of a score; lists, documentation and tables are generated from it."""
 
     name: str
     question: str
     paper: str
-    compute: Callable[[View], Tensor]  # (B, T) float64, zero on padding; or raises NotApplicable
+    compute: Callable[[View], Tensor]  # (B, T) float64, zero on padding; may raise NotApplicable
     check: Callable[[Model], object] = any_model  # raises NotApplicable without computing
-    signed: bool = False  # below zero: the item speaks against the prediction
-    costly: bool = False  # too dear for all: taken on a sample of the whole run's documents
+    signed: bool = False  # negative values: the item speaks against the prediction
+    costly: bool = False  # computed on a sample of the documents of the run
 
 
-WORDS = 4_096  # drawn from all items of all documents, so that frequent words are there often
-SQUARED_ITEMS = 4_000_000  # costly scores grow with the square: 100 documents of 200 items
+WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
+SQUARED_ITEMS = (
+    4_000_000  # budget of a sample, as the cost grows with the square: 100 documents of 200 items
+)
 
 
 @dataclass(frozen=True)
 class RunDocuments:
-    """The names of all documents, and words as frequent as they are in them."""
+    """The ids and lengths of all documents of a run, and words as frequent as in them."""
 
     ids: tuple[str, ...]
     lengths: tuple[int, ...]
     words: tuple[str, ...]
-    marked: bool = False  # does any have both items that people marked and items they did not?
+    marked: bool = False  # some document has both marked and unmarked items
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> "RunDocuments":
+        """The summary of these documents."""
         ids = tuple(document.id for document in documents)
         lengths = tuple(len(document.tokens) for document in documents)
         ends = np.cumsum(lengths, dtype=np.int64)
         marked = any(is_partly_marked(document.rationale) for document in documents)
         if not sum(lengths):
             return cls(ids, lengths, ())
-        # The same pool for every seed: what a document draws from it is what the seed decides.
-        lots = uniform(document_keys(["all documents"], 0, "replacement words"), WORDS)[0]
-        places = (lots * ends[-1]).astype(np.int64)
-        rows = np.searchsorted(ends, places, side="right")
+        # The pool is the same for every seed; the seed decides what a document draws from it.
+        draws = uniform(document_keys(["all documents"], 0, "replacement words"), WORDS)[0]
+        positions = (draws * ends[-1]).astype(np.int64)
+        rows = np.searchsorted(ends, positions, side="right")
         words = tuple(
-            documents[row].tokens[place - ends[row]]
-            for row, place in zip(rows.tolist(), places.tolist(), strict=True)
+            documents[row].tokens[position - ends[row]]
+            for row, position in zip(rows.tolist(), positions.tolist(), strict=True)
         )
         return cls(ids, lengths, words, marked)
 
     def sample(self, count: int, seed: int) -> frozenset[str]:
-        """At most so many names: those with the smallest keys, whoever asks.
+        """At most `count` ids: those with the smallest keys, the same in every job.
 
-        It ends early where the documents would be too long together, rather than prefer short
-        ones: fewer, but as they come.
+        The sample ends early if the documents are too long together. It does not prefer short
+        documents: they would not represent the run.
         """
         order = np.argsort(document_keys(self.ids, seed, "sample"), kind="stable")[:count]
         costs = np.cumsum(np.array(self.lengths, dtype=np.int64)[order] ** 2)
@@ -84,35 +86,35 @@ class RunDocuments:
 
 
 def is_partly_marked(marks: Sequence[bool] | None) -> bool:
-    """Are some items marked and others not? Only such a document can tell scores apart."""
+    """True if some items are marked and others are not; only then can scores be compared."""
     return marks is not None and any(marks) and not all(marks)
 
 
-PASS_BYTES = 16 * 2**20  # of states in one pass; convolutions unfold to some ten times as much
+PASS_BYTES = 16 * 2**20  # of states in one pass; convolutions need about ten times as much
 _BYTES_PER_STATE = 4 * 8  # input, gates, state and cell of one item, per unit of its state
-_KEPT_FOR_GRADIENT = 2  # what a backward pass needs on top of that
+_KEPT_FOR_GRADIENT = 2  # additional memory of a backward pass, as a multiple
 
 
 def rows_per_pass(view: View, length: int, *, gradient: bool = False) -> int:
-    """Documents of this length that fit into one pass of this model."""
+    """The number of documents of this length that fit into one pass of the model."""
     state = view.states.items.shape[-1] * _BYTES_PER_STATE
     needed = length * state * (1 + _KEPT_FOR_GRADIENT * gradient)
     return max(1, PASS_BYTES // max(1, needed))
 
 
 def take_rows(batch: Batch, rows: Tensor) -> Batch:
-    """A batch of these rows, each as often as it is named."""
-    taken: dict[str, Any] = {name: value[rows] for name, value in _tensors(batch)}
-    return replace(batch, ids=tuple(batch.ids[row] for row in rows.tolist()), **taken)
+    """A batch of these rows, each as often as it is listed."""
+    tensors: dict[str, Any] = {name: value[rows] for name, value in _tensors(batch)}
+    return replace(batch, ids=tuple(batch.ids[row] for row in rows.tolist()), **tensors)
 
 
 def repeat_batch(batch: Batch, times: int) -> Batch:
-    """The whole batch so many times, one after the other."""
+    """The whole batch, repeated."""
     return take_rows(batch, torch.arange(len(batch.ids), device=batch.items.device).repeat(times))
 
 
 def single_document(batch: Batch, row: int) -> Batch:
-    """One document without padding: its numbers cannot depend on the company it keeps."""
+    """One document without padding, so that its numbers cannot depend on the rest of the batch."""
     one = batch.rows(slice(row, row + 1))
     length = int(one.mask.sum())
     return replace(one, items=one.items[:, :length], mask=one.mask[:, :length])
