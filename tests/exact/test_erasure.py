@@ -96,7 +96,9 @@ def test_every_step_of_an_order_is_decided_as_by_removing_and_dividing(classes, 
     removed, kept = erasure.without_first(order), erasure.with_first(order)
     np.testing.assert_allclose(removed, rests_of(erasure, left), atol=1e-12)
     np.testing.assert_allclose(kept, rests_of(erasure, ~left), atol=1e-12)
-    np.testing.assert_array_equal(decided_classes(removed), decided_classes(votes_of(erasure, left)))
+    np.testing.assert_array_equal(
+        decided_classes(removed), decided_classes(votes_of(erasure, left))
+    )
     found = first_flip(erasure, order, removed)
     best = smallest_flipping_sets(erasure)
     ever = ~np.isnan(found.items)
@@ -206,4 +208,8 @@ def test_one_item_has_no_order_and_items_without_weight_are_none():
 
 def test_one_logit_is_two_classes_and_a_tie_goes_to_the_first():
     assert at_least_two_logits(np.array([[0.0]])).tolist() == [[0, 0]]
-    assert decided_classes(at_least_two_logits(np.array([[0.0], [1e-300], [-1.0]]))).tolist() == [0, 1, 0]
+    assert decided_classes(at_least_two_logits(np.array([[0.0], [1e-300], [-1.0]]))).tolist() == [
+        0,
+        1,
+        0,
+    ]

@@ -7,11 +7,22 @@ import numpy as np
 import pytest
 import torch
 
+from assay.models.view import NotApplicable, View
 from assay.scores import surrogates as own_lime
 from assay.scores import surrogates as shap
-from assay.scores.surrogates import kernel_shap, lime, log_odds_by_presence
+from assay.scores.score import rows_per_pass
+from assay.scores.surrogates import (
+    DRAWS,
+    feature_permutation,
+    kernel_shap,
+    lime,
+    log_odds_by_presence,
+    replacements,
+)
+from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.keyed_random import document_keys
-from tests.scores.known_models import view_of
+from tests.scores.known_models import POOL, view_of
+from tests.small_models import batch, network
 
 KEY = document_keys(["document 0"], 0, "test")[0]
 
@@ -114,3 +125,34 @@ def test_an_absent_item_is_a_zero_embedding_in_its_place():
     present = torch.tensor([[True, True, False, True, True]])
     sign = 2 * view.decisions[0] - 1
     torch.testing.assert_close(log_odds_by_presence(view, 0)(present)[0], sign * logit)
+
+
+@pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
+def test_replacement_is_a_plain_loop(task: str, classes: int, monkeypatch):
+    monkeypatch.setattr("assay.scores.score.PASS_BYTES", 20_000)  # several passes
+    view = view_of([3, 6], task=task, classes=classes)
+    assert rows_per_pass(view, 6) < 6 * DRAWS
+    words, found = replacements(view), feature_permutation(view)
+    for item in range(6):
+        moved = []
+        for draw in range(DRAWS):
+            items = view.batch.items.clone()
+            items[:, item] = words[:, item, draw]
+            changed = view_of([3, 6], task=task, classes=classes).batch
+            changed.items.copy_(items * view.batch.mask)
+            states = view.model.encode(changed)
+            logits = view.model.decode(states, view.model.attend(states))
+            moved.append(tvd(class_probabilities(logits), view.probabilities))
+        there = view.batch.mask[:, item]
+        expected = torch.stack(moved).mean(0)[there]
+        torch.testing.assert_close(found[there, item], expected)
+
+
+def test_replacements_are_words_of_the_corpus_and_all_of_them_in_time():
+    drawn = replacements(view_of([40, 40]))
+    assert set(drawn.flatten().tolist()) == set(POOL.tolist())
+
+
+def test_without_a_corpus_there_is_nothing_to_replace_with():
+    with pytest.raises(NotApplicable, match="corpus"):
+        feature_permutation(View(network(), batch([3])))

@@ -4,9 +4,17 @@ import pytest
 import torch
 
 from assay.models.classifier import ENCODERS
-from assay.scores.gradients import gradient, gradient_attention, gradient_input, gradient_norm
+from assay.models.view import View
+from assay.scores.gradients import (
+    gradient,
+    gradient_attention,
+    gradient_input,
+    gradient_norm,
+    log_odds,
+)
 from assay.statistics.divergence import class_probabilities
 from tests.scores.known_models import view_of
+from tests.small_models import batch, network
 
 STEP = 1e-6
 KINDS = pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
@@ -70,3 +78,55 @@ def test_another_view_is_not_given_the_slopes_of_the_last():
     one, other = view_of([5]), view_of([5], encoder="average")
     assert not torch.equal(gradient(one), gradient(other))
     assert torch.equal(gradient(one), gradient(view_of([5])))
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
+def test_it_equals_a_finite_difference(task: str, classes: int, encoder: str):
+    """Scaling e_t by 1 + h moves y by h (dy/de . e), attention fixed."""
+    model = network(task, encoder, classes=classes)
+    documents = batch([4, 6], pair=task == "pair", classes=classes)
+    view = View(model, documents)
+    score = gradient(view)
+    embedded = model.embed(documents).detach()
+
+    def probability(values: torch.Tensor) -> torch.Tensor:
+        states = model.contextualise(values, documents)
+        p = class_probabilities(model.decode(states, view.weights))
+        return p.gather(-1, view.decisions[:, None])[:, 0]
+
+    for item in range(6):
+        up, down = embedded.clone(), embedded.clone()
+        up[:, item] *= 1 + STEP
+        down[:, item] *= 1 - STEP
+        slope = (probability(up) - probability(down)) / (2 * STEP)
+        there = documents.mask[:, item]
+        torch.testing.assert_close(score[there, item], slope[there].abs(), rtol=1e-5, atol=1e-9)
+
+
+def test_a_saturated_prediction_still_orders_its_items():
+    model, documents = network(), batch([6])
+    with torch.no_grad():
+        model.head.output.bias.fill_(60)  # sigmoid(60) is 1 in float64 too
+    score = gradient(View(model, documents))
+    assert (score > 0).all()
+
+
+def test_with_an_affine_head_the_gradient_of_the_state_orders_as_attention_does():
+    """J&W's unit fact: |dy/dh_t| summed is proportional to a_t when attention is detached."""
+    model, documents = network(), batch([7])
+    states = model.encode(documents)
+    weights = model.attend(states).detach()
+    items = states.items.detach().requires_grad_()
+    logits = torch.einsum("bt,btm->bm", weights, items) @ model.head.output.weight.T
+    (slope,) = torch.autograd.grad(logits.sum(), items)
+    ratio = slope.abs().sum(-1) / weights
+    torch.testing.assert_close(ratio, ratio[:, :1].expand_as(ratio))
+
+
+def test_log_odds_by_hand():
+    two = torch.tensor([[2.0], [-1.0]])
+    assert log_odds(two, torch.tensor([1, 0])).tolist() == [2.0, 1.0]
+    three = torch.tensor([[1.0, 2.0, 0.0]])
+    p = three.softmax(-1)[0, 1]
+    torch.testing.assert_close(log_odds(three, torch.tensor([1]))[0], torch.log(p / (1 - p)))

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.exact.several_classes import bracket_adversary
 from assay.exact.slab import cheapest_pairs
-from tests.exact.cases import random_case
-
-EPS = (0.001, 0.01, 0.2)
 
 
 @pytest.mark.parametrize("sign", [-1, 1], ids=["all below", "all above"])
@@ -34,28 +30,3 @@ def test_a_one_sided_document_does_not_borrow_items_from_its_neighbour(sign):
             assert (getattr(alone, name) == getattr(together, name)[part]).all()
     assert np.isinf(together.overlap[0, 0])
     assert np.isfinite(together.overlap[1, 0])
-
-
-@pytest.mark.parametrize("classes", [3, 4, 5, 14, 23, 30])
-@pytest.mark.parametrize("items", [1, 3, 24])
-@pytest.mark.parametrize("scale", [0.0, 0.01, 8.0, 60.0])
-def test_the_bracket_survives_guessing_and_saturated_models(classes, items, scale):
-    rng = np.random.default_rng(classes)
-    weights, terms, bias, mask = random_case(rng, 3, items, classes, scale=scale)
-    favoured = np.where(np.arange(classes) == classes // 2, 3 * scale, 0.0)
-    found = bracket_adversary(weights, terms + favoured, bias, mask, EPS)
-    assert (found.lower <= found.upper).all()
-    assert (found.lower >= 0).all()
-    assert (found.upper <= np.log(2) + 1e-9).all()
-    np.testing.assert_allclose(found.weights.sum(-1), 1, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("classes", [3, 14])
-def test_the_bracket_of_long_documents_does_not_depend_on_the_batch(classes):
-    weights, terms, bias, mask = random_case(np.random.default_rng(5), 6, 40, classes, scale=6.0)
-    together = bracket_adversary(weights, terms, bias, mask, EPS)
-    for row in range(6):
-        part = slice(row, row + 1)
-        alone = bracket_adversary(weights[part], terms[part], bias, mask[part], EPS)
-        np.testing.assert_allclose(alone.lower, together.lower[part], rtol=0, atol=1e-9)
-        np.testing.assert_allclose(alone.upper, together.upper[part], rtol=0, atol=1e-9)

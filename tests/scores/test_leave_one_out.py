@@ -39,7 +39,9 @@ def coarse(monkeypatch):
 
 def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):
     documents = batch(lengths)
-    return AuditView(model or network(), documents, exact_below=below, fading_check=frozenset(checked))
+    return AuditView(
+        model or network(), documents, exact_below=below, fading_check=frozenset(checked)
+    )
 
 
 def whole(lengths):

@@ -5,10 +5,7 @@ import torch
 
 from assay.data.batches import Batch
 from assay.models.attention import ATTENTIONS
-from assay.models.build import build_model
 from assay.models.classifier import ENCODERS
-from assay.models.encoders import Frame
-from assay.models.heads import AffineHead, decode
 from assay.models.protocol import Model, SupportsAffineTerms, SupportsEmbedding, SupportsLeaveOneOut
 from tests.small_models import batch, network
 
@@ -78,59 +75,3 @@ def test_what_each_kind_of_model_offers():
         assert isinstance(model, SupportsLeaveOneOut)
     assert isinstance(classifier, SupportsAffineTerms)
     assert not isinstance(pair, SupportsAffineTerms)
-
-
-def test_initial_weights_depend_on_the_seed_alone():
-    config = network().config
-    torch.manual_seed(1)
-    first = build_model(config, 5)
-    torch.manual_seed(2)
-    second = build_model(config, 5)
-    other = build_model(config, 6)
-    same = [torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True)]
-    differ = [
-        torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True)
-    ]
-    assert all(same)
-    assert not all(differ)
-
-
-def test_the_bilstm_equals_torchs_own_on_packed_input():
-    """The papers' way: a bidirectional LSTM over packed `<sos> ... <eos>`."""
-    model, documents = network(), batch([2, 9, 5])
-    side, encoder = model.text, model.text.encoder
-    both = torch.nn.LSTM(12, 8, bidirectional=True, batch_first=True).double()
-    both.load_state_dict(
-        {**encoder.forwards.state_dict(),
-         **{f"{name}_reverse": value for name, value in encoder.backwards.state_dict().items()}}
-    )  # fmt: skip
-    frame = side.frame(side.embed(documents.items), documents.mask)
-    packed = torch.nn.utils.rnn.pack_padded_sequence(
-        frame.framed, frame.lengths + 2, batch_first=True, enforce_sorted=False
-    )
-    states, (last, _) = both(packed)
-    unpacked, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
-    real = documents.mask
-    torch.testing.assert_close(encoder(frame)[real], unpacked[:, 1:-1][real])
-    torch.testing.assert_close(encoder.last(frame), torch.cat([last[0], last[1]], -1))
-
-
-def test_a_hand_worked_frame():
-    """Two items of three: start, x, y, end, zero; read backwards: end, y, x, start, zero."""
-    items = torch.tensor([[[1.0], [2.0], [0.0]]])
-    mask = torch.tensor([[True, True, False]])
-    frame = Frame(items, mask, torch.tensor([7.0]), torch.tensor([8.0]))
-    assert frame.framed[0, :, 0].tolist() == [7, 1, 2, 8, 0]
-    assert frame.reversed.framed[0, :, 0].tolist() == [8, 2, 1, 7, 0]
-    assert frame.mirror[0].tolist() == [1, 0, 2]
-
-
-def test_a_hand_worked_head():
-    """Three states, weights 1/2, 1/4, 1/4, logit 2 c + 1."""
-    head = AffineHead(1, 2).double()
-    with torch.no_grad():
-        head.output.weight.fill_(2)
-        head.output.bias.fill_(1)
-    states = torch.tensor([[[4.0], [0.0], [8.0]]], dtype=torch.float64)
-    weights = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
-    assert decode(head, states, weights, None, None).item() == 9

@@ -4,10 +4,12 @@ import pytest
 import torch
 
 from assay.models import classifier as network_module
+from assay.models import deletion
 from assay.models.attention import ATTENTIONS
 from assay.models.classifier import CONTROL_ENCODERS, ENCODERS
 from assay.models.view import View
 from assay.scores.leave_one_out import leave_one_out, reencode_without_each
+from assay.statistics.divergence import class_probabilities, tvd
 from tests.small_models import batch, network
 
 LENGTHS = [1, 2, 5, 9, 4, 9, 13]
@@ -74,11 +76,49 @@ def test_padding_has_no_score():
     assert leave_one_out(View(network(), documents))[~documents.mask].abs().max() == 0
 
 
-def test_of_a_pooled_encoder_no_weights_change_anything():
-    model, documents = network(encoder="pooled"), batch(LENGTHS)
-    view = View(model, documents)
-    lengths = documents.mask.sum(1, keepdim=True)
-    torch.testing.assert_close(view.weights, documents.mask.double() / lengths)
-    first = torch.zeros_like(view.weights)
-    first[:, 0] = 1
-    torch.testing.assert_close(view.decode(first), view.decode(view.weights), rtol=0, atol=1e-12)
+LONG_LENGTHS = [1, 2, 30, 90, 41]
+
+
+def both(model, documents):
+    exact = model.logits_without_each(documents)
+    faded = model.logits_without_each(documents, exact=False)
+    return exact[documents.mask], faded[documents.mask]
+
+
+@pytest.mark.parametrize("attention", ["additive", "dot"])
+@pytest.mark.parametrize("task", ["classification", "pair"])
+def test_with_no_tolerance_it_is_exact(monkeypatch, task: str, attention: str):
+    monkeypatch.setattr(deletion, "TOLERANCE", -1.0)  # nothing is ever near enough
+    documents = batch(LONG_LENGTHS, pair=task == "pair", classes=3)
+    exact, faded = both(network(task, attention=attention, classes=3), documents)
+    torch.testing.assert_close(faded, exact, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("task", ["classification", "pair"])
+def test_what_has_faded_is_taken_from_the_untouched_text(task: str):
+    documents = batch([400, 350], pair=task == "pair", classes=3)
+    model = network(task, classes=3)
+    exact, faded = both(model, documents)
+    apart = tvd(class_probabilities(exact), class_probabilities(faded))
+    assert 0 < apart.max() < 1e-5
+
+
+def test_it_does_stop_early(monkeypatch):
+    read: list[int] = []
+    original = deletion.FadingRestart.steps
+
+    def counted(self):
+        for step in original(self):
+            read.append(len(step.values))
+            yield step
+
+    monkeypatch.setattr(deletion.FadingRestart, "steps", counted)
+    network().logits_without_each(batch([400]), exact=False)
+    assert sum(read) < 0.5 * 400 * 400
+
+
+def test_encoders_that_reach_no_further_are_exact_anyway():
+    documents = batch(LONG_LENGTHS)
+    for encoder in ("cnn", "average"):
+        exact, faded = both(network(encoder=encoder), documents)
+        assert torch.equal(exact, faded)

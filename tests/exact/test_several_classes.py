@@ -12,6 +12,7 @@ from assay.statistics.keyed_random import document_keys
 from tests.exact.cases import plain_jsd, random_case, simplex_grid
 
 FRONTIER = (0.001, 0.01, 0.05, 0.2, 0.5)
+THREE_BOUNDS = (0.001, 0.01, 0.2)
 SHAPES = [(4, 3), (9, 3), (26, 3), (9, 5), (26, 4)]
 
 
@@ -162,3 +163,28 @@ def test_one_item_no_item_and_no_document():
 def test_two_classes_are_sent_to_the_exact_answer():
     with pytest.raises(ValueError, match="exact"):
         bracket_adversary(*random_case(np.random.default_rng(0), 2, 3, 2), [0.01])
+
+
+@pytest.mark.parametrize("classes", [3, 4, 5, 14, 23, 30])
+@pytest.mark.parametrize("items", [1, 3, 24])
+@pytest.mark.parametrize("scale", [0.0, 0.01, 8.0, 60.0])
+def test_the_bracket_survives_guessing_and_saturated_models(classes, items, scale):
+    rng = np.random.default_rng(classes)
+    weights, terms, bias, mask = random_case(rng, 3, items, classes, scale=scale)
+    favoured = np.where(np.arange(classes) == classes // 2, 3 * scale, 0.0)
+    found = bracket_adversary(weights, terms + favoured, bias, mask, THREE_BOUNDS)
+    assert (found.lower <= found.upper).all()
+    assert (found.lower >= 0).all()
+    assert (found.upper <= np.log(2) + 1e-9).all()
+    np.testing.assert_allclose(found.weights.sum(-1), 1, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [3, 14])
+def test_the_bracket_of_long_documents_does_not_depend_on_the_batch(classes):
+    weights, terms, bias, mask = random_case(np.random.default_rng(5), 6, 40, classes, scale=6.0)
+    together = bracket_adversary(weights, terms, bias, mask, THREE_BOUNDS)
+    for row in range(6):
+        part = slice(row, row + 1)
+        alone = bracket_adversary(weights[part], terms[part], bias, mask[part], THREE_BOUNDS)
+        np.testing.assert_allclose(alone.lower, together.lower[part], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(alone.upper, together.upper[part], rtol=0, atol=1e-9)

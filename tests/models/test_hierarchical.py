@@ -34,14 +34,20 @@ def cropped(documents: Batch, row: int) -> Batch:
 @every
 def test_it_offers_every_cheap_route(encoder: str):
     model = layered(encoder)
-    assert all(isinstance(model, kind) for kind in (Model, SupportsEmbedding, SupportsAffineTerms, SupportsLeaveOneOut))
+    assert all(
+        isinstance(model, kind)
+        for kind in (Model, SupportsEmbedding, SupportsAffineTerms, SupportsLeaveOneOut)
+    )
 
 
 @every
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_restart_equals_reading_again(encoder: str, attention: str):
     model, documents = layered(encoder, attention), batch_for(encoder, COUNTS)
-    ours, again = model.logits_without_each(documents), reencode_without_each(View(model, documents))
+    ours, again = (
+        model.logits_without_each(documents),
+        reencode_without_each(View(model, documents)),
+    )
     torch.testing.assert_close(ours[documents.mask], again[documents.mask], rtol=0, atol=1e-10)
 
 
