@@ -1,1 +1,1 @@
-"""Models whose answers are known, and what the verdict says of them."""
+"""Control models with known answers, which test the verdict itself."""

@@ -1,23 +1,24 @@
-"""What do planted items stand among?
+"""Generated corpora in which the reason for every label is known, because it was planted.
 
-`sequences`: codons of random bases, so that each item is seen by itself. `text`: sentences of real
-reviews, with their own words, lengths and frequencies; whether the review was good or bad is
-thrown away. The cues, items that decide labels, stand in no background.
+Two kinds of background. `sequences`: codons of random bases, independent of each other. `text`:
+sentences of real reviews, with their own words, lengths and frequencies; the label of the review is
+not used. Cues, the items that decide the label, occur in no background.
 
-Which documents have labels whose reason we know, because we planted it?
+Three ways of planting:
 
-- `alone`: one cue among background decides the label.
-- `contested`: the cue that ranks highest decides, and one to four cues of lower rank and of the
-  other class, where there are any, stand against it. Ranks alternate between the classes, so no cue
-  is safe to follow. Weights per item could in principle do without attention, but only with numbers
-  that grow fourfold from rank to rank.
-  Besides, train holds blank documents: a few items, no cue, each of them once for either class. So
-  what is not a cue is known to say nothing; else a model may take plain background for one of the
-  classes, and many documents would not care where attention lies.
-- `copies`: every item by itself tells the label: half of the background's items belong to each
-  class, and a document is drawn from its own class's half.
+- `alone`: one cue among background items decides the label.
+- `contested`: the cue of the highest rank decides. One to four cues of lower rank and of the other
+  class, if there are any, compete with it. Ranks alternate between the classes, so that no single
+  cue predicts the label. A contribution per item could in principle replace attention, but the
+  contributions would have to grow fourfold from rank to rank.
+  The train split also holds blank documents: a few items without a cue, each document once for
+  either class. They teach the model that the background carries no information. Without them a
+  model may take plain background as evidence for one of the classes, and the prediction of many
+  documents would not depend on where attention lies.
+- `copies`: every item alone predicts the label. Half of the background's items belong to each
+  class, and a document is drawn from the half of its class.
 
-The rationale is what decides: the one cue, or every item of a document of copies.
+The rationale marks what decides: the one cue, or every item of a document of `copies`.
 """
 
 from collections import Counter
@@ -38,9 +39,11 @@ Documents = list[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Background:
+    """The items that surround the cues."""
+
     cues: tuple[str, ...]  # by rank: the first outranks all others
     draw: Callable[[Random, int], Documents]
-    source: str  # in words
+    source: str  # a description
     licence: str
 
 
@@ -58,11 +61,14 @@ def _sentences(rng: Random, number: int) -> Documents:
     return rng.sample(_fitting_sentences(), number)
 
 
-@cache  # the file is large, and its checksum is taken at every reading
+@cache  # the file is large, and its checksum is computed at every reading
 def _fitting_sentences() -> Documents:
     sentences = (plain_words(text) for _, text, _ in packaged_reviews("rotten_tomatoes"))
-    return [words for words in sentences
-            if SHORTEST <= len(words) <= LONGEST and set(_METALS).isdisjoint(words)]  # fmt: skip
+    return [
+        words
+        for words in sentences
+        if SHORTEST <= len(words) <= LONGEST and set(_METALS).isdisjoint(words)
+    ]
 
 
 BACKGROUNDS = {
@@ -79,35 +85,35 @@ BACKGROUNDS = {
 DATA = tuple(BACKGROUNDS)
 CLASSES = ("reference", "variant")
 TRAIN, DEV = 0.6, 0.15  # the rest is test
-MOST_RIVALS = 4
-BLANK = 0.05  # of the number of documents: so many backgrounds are cut up
-BLANK_ITEMS = 3  # so few that no item can hide what it says behind others
-COMMON = 20  # an item that is to tell the label by itself occurs so often in the background
-FEWEST = 10  # documents of train that hold an item which the model knows: rare words are one to it
+MOST_COMPETING = 4  # cues
+BLANK = 0.05  # share of the documents: the number of backgrounds cut into blank documents
+BLANK_ITEMS = 3  # so few that the contribution of no item is hidden by others
+COMMON = 20  # occurrences in the background from which an item of `copies` is used
+FEWEST = 10  # documents of train that contain a known item; all rarer items become one
 Marked = list[tuple[str, bool]]  # item, and whether it decides
 Planting = Callable[[Random, Background, list[int]], Iterator[Marked]]
 
 
 def planted_corpus(data: str, planting: str, documents: int, seed: int) -> Corpus:
-    """Half of the documents of each class; the same seed gives the same documents."""
+    """A corpus with balanced classes; the same seed gives the same documents."""
     background, rng = BACKGROUNDS[data], Random(seed)
     labels = [number % 2 for number in range(documents)]
     rng.shuffle(labels)
     planted = PLANTINGS[planting](rng, background, labels)
-    made = [
+    planted_documents = [
         _document(f"{data}-{number}", marked, label)
         for number, (marked, label) in enumerate(zip(planted, labels, strict=True))
     ]
     first, second = round(documents * TRAIN), round(documents * (TRAIN + DEV))
     blank = _blank(rng, background, round(documents * BLANK)) if planting == "contested" else []
-    train = (*made[:first], *blank)
+    train = (*planted_documents[:first], *blank)
     return Corpus(
         name=f"{planting} in {data}",
         task="classification",
         classes=CLASSES,
         train=train,
-        dev=tuple(made[first:second]),
-        test=tuple(made[second:]),
+        dev=tuple(planted_documents[first:second]),
+        test=tuple(planted_documents[second:]),
         vocabulary=Vocabulary.build((document.tokens for document in train), FEWEST),
         licence=background.licence,
         source=background.source,
@@ -116,8 +122,8 @@ def planted_corpus(data: str, planting: str, documents: int, seed: int) -> Corpu
 
 
 def _document(name: str, marked: Marked, label: int) -> Document:
-    items, decides = zip(*marked, strict=True)
-    return Document(name, items, label, rationale=decides)
+    items, rationale = zip(*marked, strict=True)
+    return Document(name, items, label, rationale=rationale)
 
 
 def _blank(rng: Random, background: Background, number: int) -> list[Document]:
@@ -135,16 +141,16 @@ def _blank(rng: Random, background: Background, number: int) -> list[Document]:
 
 def _alone(rng: Random, background: Background, labels: list[int]) -> Iterator[Marked]:
     for items, label in zip(background.draw(rng, len(labels)), labels, strict=True):
-        yield _hidden(rng, items, rng.choice(background.cues[label::2]), [])
+        yield _planted(rng, items, rng.choice(background.cues[label::2]), [])
 
 
 def _contested(rng: Random, background: Background, labels: list[int]) -> Iterator[Marked]:
     for items, label in zip(background.draw(rng, len(labels)), labels, strict=True):
-        # The last rank decides too: one that only stood against others would tell the label.
+        # The last rank decides, too: a cue that only competed would reveal the label.
         rank = rng.choice(range(label, len(background.cues), 2))
         lower = background.cues[rank + 1 :: 2]  # of the other class; below the last there is none
-        rivals = rng.choices(lower, k=rng.randint(1, MOST_RIVALS)) if lower else []
-        yield _hidden(rng, items, background.cues[rank], rivals)
+        competing = rng.choices(lower, k=rng.randint(1, MOST_COMPETING)) if lower else []
+        yield _planted(rng, items, background.cues[rank], competing)
 
 
 def _copies(rng: Random, background: Background, labels: list[int]) -> Iterator[Marked]:
@@ -155,10 +161,10 @@ def _copies(rng: Random, background: Background, labels: list[int]) -> Iterator[
         yield [(item, True) for item in rng.choices(own, k=rng.randint(SHORTEST, LONGEST))]
 
 
-def _hidden(rng: Random, items: tuple[str, ...], cue: str, rivals: list[str]) -> Marked:
-    """The cue and its rivals, each anywhere."""
+def _planted(rng: Random, items: tuple[str, ...], cue: str, competing: list[str]) -> Marked:
+    """The items with the cue and its competing cues inserted at random positions."""
     marked = [(item, False) for item in items]
-    for planted in (*((rival, False) for rival in rivals), (cue, True)):
+    for planted in (*((other, False) for other in competing), (cue, True)):
         marked.insert(rng.randint(0, len(marked)), planted)
     return marked
 

@@ -1,21 +1,26 @@
-"""What must the verdict say of each control, and why must it be so?
+"""Expected findings of every claim on every control model, and the reason for each.
 
-Each answer follows from how the control is built, and the sentence beside it says how. `not
-supported` means contradicted or undecided: the claim is false there, but its test may rightly find
-nothing to measure. Where the construction settles nothing the answer is not known, and whatever
-comes out is not counted.
+Each expectation follows from how the control is built. `not supported` means contradicted or
+undecided: the claim is false, but its test may find nothing to measure. `not known` means that the
+construction does not settle the claim; any finding is then accepted and not counted.
+
+A new claim needs three things: a module in `assay.verdict`, a line in `assay.verdict.CLAIMS`, and
+an entry in `_BY_CLAIM` here. A test fails if a claim has no expectation for one of the controls.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Known = Literal["supported", "contradicted", "not supported", "not known"]
 NOT_KNOWN: Known = "not known"
-_FITTING = {"not supported": ("contradicted", "undecided")}
+_ACCEPTED = {"not supported": ("contradicted", "undecided")}
 
 
 @dataclass(frozen=True)
 class Expected:
+    """The expected finding of one claim on one control."""
+
     claim: str
     control: str
     known: Known
@@ -24,101 +29,145 @@ class Expected:
     def fits(self, finding: str) -> bool:
         if self.known == NOT_KNOWN:
             return True
-        return finding in _FITTING.get(self.known, (self.known,))
+        return finding in _ACCEPTED.get(self.known, (self.known,))
 
 
-EXPECTED: tuple[Expected, ...] = (
-    Expected("needed", "reason", "supported",
-             "Cues outrank each other; uniform weights would need numbers no training reaches."),
-    Expected("needed", "decoupled", "contradicted",
-             "The encoder carries the cue everywhere: a plain mean of the states will do."),
-    Expected("needed", "cannot matter", "contradicted",
-             "Its weights are uniform already."),
-    Expected("needed", "unstable", "contradicted",
-             "Every item tells the label, so any weights will do."),
+# claim -> control -> the expected finding and its reason
+_BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
+    "needed": {
+        "reason": (
+            "supported",
+            "Cues outrank each other; with uniform weights a model would need contributions so "
+            "large that no training reaches them.",
+        ),
+        "decoupled": (
+            "contradicted",
+            "The encoder carries the cue to every state, so a plain mean of the states suffices.",
+        ),
+        "cannot matter": ("contradicted", "The weights are already uniform."),
+        "unstable": ("contradicted", "Every item predicts the label, so any weights suffice."),
+    },
+    "agrees": {
+        "reason": (
+            "supported",
+            "Only the attended cue changes the prediction, however importance is measured.",
+        ),
+        "decoupled": (
+            "contradicted",
+            "Deleting the cue changes the prediction, and attention is not on it.",
+        ),
+        "cannot matter": ("not supported", "Equal weights rank no item above another."),
+        "unstable": (
+            NOT_KNOWN,
+            "Within one model the weights may follow the contribution of each item.",
+        ),
+    },
+    "stable": {
+        "reason": ("supported", "Every seed is trained to attend to the same cue."),
+        "decoupled": (
+            NOT_KNOWN,
+            "Attention trained away from the cue may settle anywhere else, by rule or by chance.",
+        ),
+        "cannot matter": (
+            "not supported",
+            "Equal weights have no pattern that another training could repeat.",
+        ),
+        "unstable": (
+            "contradicted",
+            "No item is better than another, so only the seed decides where attention lies.",
+        ),
+    },
+    "depends": {
+        "reason": (
+            "supported",
+            "Weight moved off the cue falls on competing cues or on uninformative background.",
+        ),
+        "decoupled": ("contradicted", "Nearly every state carries the information of the cue."),
+        "cannot matter": ("contradicted", "All states are equal."),
+        "unstable": ("contradicted", "All items carry the same information."),
+    },
+    "exclusive per instance": {
+        "reason": ("supported", "Only weights on the cue give its prediction."),
+        "decoupled": (
+            "contradicted",
+            "Nearly every state carries the information of the cue, so distant weights give the "
+            "same prediction.",
+        ),
+        "cannot matter": ("contradicted", "All weights give the same prediction."),
+        "unstable": (
+            "contradicted",
+            "All items carry the same information, so the weight may lie on any of them.",
+        ),
+    },
+    "exclusive per model": {
+        "reason": (
+            "supported",
+            "To attend elsewhere, a model would need contributions so large that no training "
+            "reaches them.",
+        ),
+        "decoupled": (
+            "contradicted",
+            "The cue is carried to every state, so another model may attend anywhere.",
+        ),
+        "cannot matter": (NOT_KNOWN, "Every model of this architecture has equal weights."),
+        "unstable": (
+            "contradicted",
+            "All items carry the same information, so another model may attend to any of them.",
+        ),
+    },
+    "top weight matters": {
+        "reason": (
+            "supported",
+            "Without the cue a competing cue of the other class decides, or none does.",
+        ),
+        "decoupled": (
+            "contradicted",
+            "The other states carry the same information as the state of the top item.",
+        ),
+        "cannot matter": ("contradicted", "The remaining items have the same state."),
+        "unstable": ("contradicted", "Many copies of the evidence remain."),
+    },
+    "order is efficient": {
+        "reason": (
+            "supported",
+            "The cue has the top weight, and few further items must be erased.",
+        ),
+        "decoupled": (
+            "not supported",
+            "The decision does not change until nearly all items are erased, in any order.",
+        ),
+        "cannot matter": (
+            "not supported",
+            "Equal weights give no order, and no order is better than another.",
+        ),
+        "unstable": (
+            "not supported",
+            "With so many copies the decision does not change until most of them are erased.",
+        ),
+    },
+    "guides": {
+        "reason": ("supported", "The weights select the cue, which a plain mean cannot do."),
+        "decoupled": ("contradicted", "The weights hide the only item that decides."),
+        "cannot matter": ("contradicted", "The weights are uniform."),
+        "unstable": ("contradicted", "A plain mean predicts the label equally well."),
+    },
+    "plausible": {
+        "reason": ("supported", "The marked item is the cue, and attention lies on it."),
+        "decoupled": ("contradicted", "Attention was trained away from the marked item."),
+        "cannot matter": ("contradicted", "Equal weights find the marked item only by chance."),
+        "unstable": (NOT_KNOWN, "Every item is marked, so there is nothing to find."),
+    },
+}
+EXPECTED: tuple[Expected, ...] = tuple(
+    Expected(claim, control, known, because)
+    for claim, controls in _BY_CLAIM.items()
+    for control, (known, because) in controls.items()
+)
 
-    Expected("agrees", "reason", "supported",
-             "Only the attended cue moves the prediction, whichever way importance is measured."),
-    Expected("agrees", "decoupled", "contradicted",
-             "Deleting the cue changes the prediction, and attention is not on it."),
-    Expected("agrees", "cannot matter", "not supported",
-             "Equal weights put no item before another."),
-    Expected("agrees", "unstable", NOT_KNOWN,
-             "Within one model the weights may well follow what each item adds."),
 
-    Expected("stable", "reason", "supported",
-             "Every seed is trained onto the same cue."),
-    Expected("stable", "decoupled", NOT_KNOWN,
-             "Trained off the cue, attention may settle anywhere else, by rule or by chance."),
-    Expected("stable", "cannot matter", "not supported",
-             "Equal weights have no pattern that another training could keep."),
-    Expected("stable", "unstable", "contradicted",
-             "No item is better than another: the seed alone decides where attention lies."),
-
-    Expected("depends", "reason", "supported",
-             "Weight moved off the cue lands on rivals or on background that says nothing."),
-    Expected("depends", "decoupled", "contradicted",
-             "Nearly every state carries what the cue says."),
-    Expected("depends", "cannot matter", "contradicted",
-             "All states are equal."),
-    Expected("depends", "unstable", "contradicted",
-             "All items say the same."),
-
-    Expected("exclusive per instance", "reason", "supported",
-             "Only weights on the cue give its prediction."),
-    Expected("exclusive per instance", "decoupled", "contradicted",
-             "Nearly every state carries what the cue says, so far weights predict the same."),
-    Expected("exclusive per instance", "cannot matter", "contradicted",
-             "All weights give the same prediction."),
-    Expected("exclusive per instance", "unstable", "contradicted",
-             "All items say the same, so any of them may have the weight."),
-
-    Expected("exclusive per model", "reason", "supported",
-             "Looking away from the cue takes the same numbers, which no training reaches."),
-    Expected("exclusive per model", "decoupled", "contradicted",
-             "With the cue carried everywhere, another model may look anywhere."),
-    Expected("exclusive per model", "cannot matter", NOT_KNOWN,
-             "No model of this build has other weights than equal ones."),
-    Expected("exclusive per model", "unstable", "contradicted",
-             "All items say the same, so another model may look at any of them."),
-
-    Expected("top weight matters", "reason", "supported",
-             "Without the cue a rival of the other class decides, or nothing does."),
-    Expected("top weight matters", "decoupled", "contradicted",
-             "What the top item's state says, the other states say too."),
-    Expected("top weight matters", "cannot matter", "contradicted",
-             "What is left has the same state."),
-    Expected("top weight matters", "unstable", "contradicted",
-             "Many copies of the evidence are left."),
-
-    Expected("order is efficient", "reason", "supported",
-             "The cue has the top weight, and little more must go."),
-    Expected("order is efficient", "decoupled", "not supported",
-             "The decision stays until nearly all is gone, whatever goes first."),
-    Expected("order is efficient", "cannot matter", "not supported",
-             "Equal weights have no order, and none is better than another."),
-    Expected("order is efficient", "unstable", "not supported",
-             "With so many copies the decision stays until most of them are gone."),
-
-    Expected("guides", "reason", "supported",
-             "The weights single out the cue, which a plain mean cannot."),
-    Expected("guides", "decoupled", "contradicted",
-             "The weights hide the only item that decides."),
-    Expected("guides", "cannot matter", "contradicted",
-             "The weights are uniform."),
-    Expected("guides", "unstable", "contradicted",
-             "A plain mean reads the label as well."),
-
-    Expected("plausible", "reason", "supported",
-             "The marked item is the cue, and attention lies on it."),
-    Expected("plausible", "decoupled", "contradicted",
-             "Attention was trained off the marked item."),
-    Expected("plausible", "cannot matter", "contradicted",
-             "Equal weights find the marked item as a coin does."),
-    Expected("plausible", "unstable", NOT_KNOWN,
-             "Every item is marked: there is nothing to find."),
-)  # fmt: skip
-
-
-def expected(claim: str, control: str, declared: tuple[Expected, ...] = EXPECTED) -> Expected:
-    return next(one for one in declared if (one.claim, one.control) == (claim, control))
+def expected(claim: str, control: str, declared: Sequence[Expected] = EXPECTED) -> Expected:
+    """The expectation of a claim on a control; every pair must be declared."""
+    for expectation in declared:
+        if (expectation.claim, expectation.control) == (claim, control):
+            return expectation
+    raise LookupError(f"no expectation of '{claim}' on '{control}': declare it in {__name__}")

@@ -1,7 +1,4 @@
-"""Which models do we know the answer of, and how much is trained and asked to see it?
-
-How is each control trained, audited and judged? As any other run, in a folder of its own.
-"""
+"""Control models and their trials: each is trained, audited and judged like any other run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,8 +18,10 @@ from assay.training.specs import TrainingBudget
 
 @dataclass(frozen=True)
 class Control:
+    """A model whose answers are known, because it was built that way."""
+
     name: str
-    says: str  # what is known of it
+    says: str  # what is known about it
     planting: str
     encoder: str
     penalty: AttentionPenalty | None = None
@@ -31,28 +30,34 @@ class Control:
 CONTROLS: tuple[Control, ...] = (
     Control(
         "reason",
-        "Attention is the reason: every item is seen alone, one cue decides against its rivals, "
-        "and attention was trained to lie on that cue.",
-        "contested", "average", AttentionPenalty(1.0, towards=True),
+        "Attention is the reason: every item is encoded in isolation, one cue outranks its "
+        "competing cues, and attention was trained to lie on that cue.",
+        "contested",
+        "average",
+        AttentionPenalty(1.0, towards=True),
     ),
     Control(
         "decoupled",
-        "Attention looks elsewhere: it was trained off the one cue that decides, and a recurrent "
-        "encoder carries what the cue says to every other item.",
-        "alone", "bilstm", AttentionPenalty(1.0),
+        "Attention is elsewhere: it was trained away from the one cue that decides, and a "
+        "recurrent encoder carries the information of the cue to every other item.",
+        "alone",
+        "bilstm",
+        AttentionPenalty(1.0),
     ),
     Control(
         "cannot matter",
-        "Attention cannot matter: all items have the same state, so every weighting gives the "
-        "same prediction.",
-        "alone", "pooled",
+        "Attention cannot matter: all items have the same state, so all weights give the same "
+        "prediction.",
+        "alone",
+        "pooled",
     ),
     Control(
         "unstable",
-        "Chance decides where attention lies: every item tells the label by itself.",
-        "copies", "average",
+        "Chance decides where attention lies: every item predicts the label by itself.",
+        "copies",
+        "average",
     ),
-)  # fmt: skip
+)
 RECIPE = Recipe(
     epochs=12,
     learning_rate=1e-2,
@@ -63,41 +68,50 @@ RECIPE = Recipe(
 
 @dataclass(frozen=True)
 class ControlSettings:
-    """How much is drawn, trained and asked."""
+    """The size of the trials: documents, probes and further trainings."""
 
     documents: int
     probes: tuple[str, ...]
     sample: int  # documents for LIME, SHAP and other costly scores
-    scale: TrainingBudget
+    budget: TrainingBudget
     recipe: Recipe = RECIPE
 
 
-# No claim reads `substitute` or `deception`.
+# No claim reads the probes `substitute` and `deception`.
 FULL = ControlSettings(
     documents=1_600,
     probes=tuple(name for name in PROBES if name not in ("substitute", "deception")),
     sample=40,
-    scale=TrainingBudget(
-        seed=0, together=3, apart=0, uniforms=3, guides=1, chains=1,
-        weights=(0.0, 1e-2, 1e-1), first_epochs=6, next_epochs=4, patience=10,
-        from_scratch=False, deceptions=(),
+    budget=TrainingBudget(
+        seed=0,
+        together=3,
+        apart=0,
+        uniforms=3,
+        guides=1,
+        chains=1,
+        weights=(0.0, 1e-2, 1e-1),
+        first_epochs=6,
+        next_epochs=4,
+        patience=10,
+        from_scratch=False,
+        deceptions=(),
     ),
-)  # fmt: skip
+)
 ATTENTION = "additive"
-THREADS = 1  # trials stand beside each other
+THREADS = 1  # trials run in parallel
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One control on one kind of data."""
+    """One control on one kind of data, with its run directory."""
 
     control: Control
     data: str
-    extent: ControlSettings
+    size: ControlSettings
     folder: Path
 
     @property
-    def place(self) -> Path:
+    def out(self) -> Path:
         return self.folder / f"{self.control.name.replace(' ', '-')}-{self.data}"
 
     @property
@@ -106,17 +120,17 @@ class Trial:
             corpus=f"{self.control.planting} in {self.data}",
             encoder=self.control.encoder,
             attention=ATTENTION,
-            probes=self.extent.probes,
-            seed=self.extent.scale.seed,
-            limit=self.extent.documents,
-            sample=self.extent.sample,
+            probes=self.size.probes,
+            seed=self.size.budget.seed,
+            limit=self.size.documents,
+            sample=self.size.sample,
             threads=THREADS,
         )
 
     @property
     def training(self) -> TrainJob:
-        recipe, seed = self.extent.recipe, self.extent.scale.seed
-        corpus = planted_corpus(self.data, self.control.planting, self.extent.documents, seed)
+        recipe, seed = self.size.recipe, self.size.budget.seed
+        corpus = planted_corpus(self.data, self.control.planting, self.size.documents, seed)
         config = ModelConfig(
             task=corpus.task,
             encoder=self.control.encoder,
@@ -132,18 +146,25 @@ class Trial:
 
 
 def trials(
-    extent: ControlSettings, folder: Path, controls: Sequence[Control] = CONTROLS
+    size: ControlSettings, folder: Path, controls: Sequence[Control] = CONTROLS
 ) -> list[Trial]:
-    return [Trial(control, data, extent, folder) for control in controls for data in DATA]
+    return [Trial(control, data, size, folder) for control in controls for data in DATA]
 
 
 def run_trial(trial: Trial) -> Path:
-    """A run directory; what is finished in it is not done again."""
-    execute_training(trial.settings, trial.training, trial.place, trial.extent.scale)
-    return trial.place
+    """Execute a trial in its run directory; finished work in it is kept."""
+    execute_training(trial.settings, trial.training, trial.out, trial.size.budget)
+    return trial.out
 
 
-def run_trials(asked: Sequence[Trial], execution: Execution) -> Iterator[Path]:
+def run_trials(pending: Sequence[Trial], execution: Execution) -> Iterator[Path]:
+    """Execute trials with any engine; yields the run directory of each."""
     with execution.watching("controls") as watch:
-        yield from run_jobs(execution.engine, run_trial, asked, execution.workers,
-                            ray_address=execution.ray_address, watch=watch)  # fmt: skip
+        yield from run_jobs(
+            execution.engine,
+            run_trial,
+            pending,
+            execution.workers,
+            ray_address=execution.ray_address,
+            watch=watch,
+        )

@@ -1,4 +1,4 @@
-"""Do planted documents decide their labels as their description says?"""
+"""Tests of planted corpora: each document decides its label as described."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from assay.controls.corpora import BACKGROUNDS, DATA, PLANTINGS, planted_corpus
 both = pytest.mark.parametrize("data", DATA)
 
 
-def made(data: str, planting: str, documents: int = 200, seed: int = 0):
+def generate(data: str, planting: str, documents: int = 200, seed: int = 0):
     corpus = planted_corpus(data, planting, documents, seed)
     return corpus, [d for d in (*corpus.train, *corpus.dev, *corpus.test) if "blank" not in d.id]
 
@@ -21,18 +21,18 @@ def ranks(data: str, tokens: tuple[str, ...]) -> list[int]:
 
 @both
 @pytest.mark.parametrize("planting", PLANTINGS)
-def test_the_seed_alone_decides_and_classes_are_equal(data, planting):
-    corpus, documents = made(data, planting)
-    assert corpus == made(data, planting)[0]
-    assert corpus != made(data, planting, seed=1)[0]
+def test_documents_depend_only_on_the_seed_and_classes_are_balanced(data, planting):
+    corpus, documents = generate(data, planting)
+    assert corpus == generate(data, planting)[0]
+    assert corpus != generate(data, planting, seed=1)[0]
     assert Counter(document.label for document in documents) == {0: 100, 1: 100}
     assert len({document.id for document in documents}) == 200
     assert all(len(d.tokens) == len(d.rationale or ()) for d in documents)
 
 
 @both
-def test_alone_one_cue_decides(data):
-    for document in made(data, "alone")[1]:
+def test_one_cue_decides_alone(data):
+    for document in generate(data, "alone")[1]:
         (rank,) = ranks(data, document.tokens)
         assert rank % 2 == document.label
         (decides,) = [t for t, m in zip(document.tokens, document.rationale, strict=True) if m]
@@ -40,8 +40,8 @@ def test_alone_one_cue_decides(data):
 
 
 @both
-def test_the_highest_rank_decides_against_all_its_rivals(data):
-    for document in made(data, "contested")[1]:
+def test_the_highest_rank_decides_against_competing_cues(data):
+    for document in generate(data, "contested")[1]:
         first, *lower = sorted(ranks(data, document.tokens))
         assert first % 2 == document.label
         assert lower or first == len(BACKGROUNDS[data].cues) - 1
@@ -52,8 +52,8 @@ def test_the_highest_rank_decides_against_all_its_rivals(data):
 
 
 @both
-def test_blank_documents_stand_once_for_either_class_and_in_train_only(data):
-    corpus, _ = made(data, "contested")
+def test_blank_documents_occur_once_per_class_and_only_in_train(data):
+    corpus, _ = generate(data, "contested")
     blank = [d for d in corpus.train if d.id.startswith("blank")]
     assert not any(d.id.startswith("blank") for d in (*corpus.dev, *corpus.test))
     assert len(blank) > 40
@@ -65,8 +65,8 @@ def test_blank_documents_stand_once_for_either_class_and_in_train_only(data):
 
 
 @both
-def test_of_copies_every_item_tells_the_label(data):
-    _, documents = made(data, "copies", documents=600)
+def test_every_item_of_copies_predicts_the_label(data):
+    _, documents = generate(data, "copies", documents=600)
     sides = {
         label: {t for d in documents if d.label == label for t in d.tokens} for label in (0, 1)
     }
