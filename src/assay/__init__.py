@@ -1,32 +1,51 @@
-"""May this model's attention weights be shown to people as the reason for its prediction?
+"""Decide, with evidence, whether attention weights may be shown as the reason for a prediction.
 
-corpus = assay.load_corpus("reviews")
-model = assay.train(corpus)
-audit = assay.audit(model, corpus)
-audit.report("report.html")
+    import assay
+
+    corpus = assay.load_corpus("reviews", limit=600)
+    model = assay.train(corpus)
+    audit = assay.audit(model, corpus)
+    audit.report("report.html")
+
+`load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
+measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
+verdict. `report` redraws the page of a run directory, `compare` shows several runs side by side,
+and `register` adds your own probes, scores and corpora. Mistakes that you can correct raise
+`UserError`.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from assay.config import VERSION
 from assay.errors import UserError
 
 if TYPE_CHECKING:
-    from assay.api import audit, train
-    from assay.data.catalog import load_corpus
-    from assay.report.page import write_report
-
+    from assay.api import Audit, audit, compare, load_corpus, register, report, train
 
 __version__ = VERSION
-_HOMES = {"audit": "api", "train": "api", "load_corpus": "data.catalog", "write_report": "report"}
+__all__ = [
+    "Audit",
+    "UserError",
+    "__version__",
+    "audit",
+    "compare",
+    "load_corpus",
+    "register",
+    "report",
+    "train",
+]
+_ALIASES = ("write_report",)  # for older scripts; `report` is the name today
 
 
 def __getattr__(name: str) -> Any:
-    """Fetched when first met: whoever wants a small part must not wait for torch and altair."""
-    if name not in _HOMES:
+    """Import the public functions when they are first used, because torch takes seconds."""
+    if name not in (*__all__, *_ALIASES):
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    return getattr(import_module(f"assay.{_HOMES[name]}"), name)
+    from assay import api
+
+    return globals().get(name, getattr(api, name))
 
 
-__all__ = ["UserError", "__version__", "audit", "load_corpus", "train", "write_report"]
+def __dir__() -> list[str]:
+    """The public names, for `dir(assay)`, `help(assay)` and tab completion."""
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""`python -m assay` is the command."""
+"""`python -m assay` runs the command line."""
 
 from assay.cli import main
 
