@@ -29,13 +29,13 @@ class Published:
         return f"{whole}.{places.ljust(PLACES, '0')}"
 
     @property
-    def doubt(self) -> str:
-        """The reservations about it; empty for a number printed for our corpus."""
+    def caveat(self) -> str:
+        """What limits its trust; empty for a number printed for our corpus."""
         notes = [note for note in (self.trust, self.of and f"of {self.of}") if note != PRINTED]
         return ", ".join(filter(None, notes))
 
     def __str__(self) -> str:
-        return f"{self.digits} ({self.doubt})" if self.doubt else self.digits
+        return f"{self.digits} ({self.caveat})" if self.caveat else self.digits
 
 
 @dataclass(frozen=True)
