@@ -188,3 +188,11 @@ def test_the_bracket_of_long_documents_does_not_depend_on_the_batch(classes):
         alone = bracket_adversary(weights[part], terms[part], bias, mask[part], THREE_BOUNDS)
         np.testing.assert_allclose(alone.lower, together.lower[part], rtol=0, atol=1e-9)
         np.testing.assert_allclose(alone.upper, together.upper[part], rtol=0, atol=1e-9)
+
+
+def test_classes_without_any_probability_do_not_hide_the_corners():
+    """An infinite logit made the cost of every corner NaN, and no corner was taken."""
+    case = random_case(np.random.default_rng(1), 20, 12, 5, scale=600.0)
+    with np.errstate(divide="raise", invalid="raise"):
+        found = bracket_adversary(*case, (0.01, 0.2))
+    assert (found.lower[1] > 0.3).all()  # without corners the ascent ends below 0.07

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.exact.constraints import ConstrainedDocuments, prediction_shift
-from assay.exact.numerics import TOLERANCE, Flags, Floats, Indices, overlap
+from assay.exact.numerics import SMALLEST, TOLERANCE, Flags, Floats, Indices, overlap
 
 LEAST_GAIN = 1e-9  # of divergence: a smaller improvement is not made
 PIVOTS = 40  # swaps at most
@@ -155,7 +155,7 @@ def move_to_corner(proposals: Floats, documents: ConstrainedDocuments) -> Floats
     square = basis_constraints(documents, basis)
     current_output = old[:, None] @ square
     needed = (
-        constraint_rows(np.log(_corner_probabilities(documents))) - current_output
+        constraint_rows(_corner_logits(documents)) - current_output
     )  # (N, corners, C)
     change = needed @ np.linalg.pinv(square)
     step = np.minimum(max_step(old[:, None], change, never=1.0), 1.0)[..., None]
@@ -174,7 +174,7 @@ def move_to_corner(proposals: Floats, documents: ConstrainedDocuments) -> Floats
     return result
 
 
-def _corner_probabilities(documents: ConstrainedDocuments) -> Floats:
+def _corner_logits(documents: ConstrainedDocuments) -> Floats:
     """The corners (N, corners, C), one per ordered pair of classes."""
     size = documents.values.shape[-1]
     taker, giver = np.nonzero(~np.eye(size, dtype=np.bool_))
@@ -184,7 +184,10 @@ def _corner_probabilities(documents: ConstrainedDocuments) -> Floats:
     every = np.arange(len(taker))
     corner[:, every, taker] += amount
     corner[:, every, giver] -= amount
-    return corner
+    # A class without any probability would have an infinite logit and make the cost NaN, which
+    # argmin prefers to every real cost. The smallest positive number stands for zero.
+    logits: Floats = np.log(np.maximum(corner, SMALLEST))
+    return logits
 
 
 def _shift_weight(proposals: Floats, documents: ConstrainedDocuments) -> Floats:
