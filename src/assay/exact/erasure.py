@@ -230,7 +230,8 @@ def sum_before(values: Floats) -> Floats:
 
 def sum_after(values: Floats) -> Floats:
     """The sum of everything after each place along axis 1, from the right."""
-    return sum_before(np.ascontiguousarray(values[:, ::-1]))[:, ::-1]
+    # A copy: numpy calls a reversed axis of length one contiguous, and torch refuses its stride.
+    return sum_before(values[:, ::-1].copy())[:, ::-1]
 
 
 def _take(table: Floats, order: Indices) -> Floats:
