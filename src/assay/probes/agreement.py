@@ -68,9 +68,17 @@ def r_squared(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
     spread = [(v * v).sum(1) for v in apart]
     together = (apart[0] * apart[1]).sum(1) ** 2
     bottom = spread[0] * spread[1]
+    # Equal values may differ from their mean by rounding, which is no spread to divide by.
+    varied = np.logical_and.reduce([_is_varied(v, mask) for v in (x, y)])
     squared: np.ndarray = np.full(len(x), np.nan)
-    np.divide(together, bottom, out=squared, where=bottom > 0)
+    np.divide(together, bottom, out=squared, where=varied & (bottom > 0))
     return squared
+
+
+def _is_varied(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """(B,): whether two real items of the row differ."""
+    largest = np.where(mask, values, -np.inf).max(1, initial=-np.inf)
+    return np.asarray(largest > np.where(mask, values, np.inf).min(1, initial=np.inf))
 
 
 def score_pairs() -> tuple[tuple[str, str], ...]:
