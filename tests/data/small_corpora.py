@@ -1,4 +1,4 @@
-"""What do small files of each corpus's exact format look like?"""
+"""Small files in the exact format of the classification corpora."""
 
 import io
 import json
@@ -14,12 +14,12 @@ ROWS = 20  # documents per class and file: enough for every class in every split
 
 
 def number(i: int) -> str:
-    """A long word of its own for each document, so that none nearly repeats another."""
+    """A long word that differs for each document, so that no two are near-duplicates."""
     return "".join(random.Random(i).choices(string.ascii_lowercase, k=60))
 
 
 def good_and_bad() -> list[tuple[str, str]]:
-    """(kind, text) of as many different documents as a file holds."""
+    """(kind, text) of the documents of one file, all different."""
     return [
         (kind, f"{text} {number(2 * i + odd)}")
         for i in range(ROWS)
@@ -83,8 +83,11 @@ def news_members() -> dict[str, bytes]:
 def agnews(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for split in ("train", "test"):
-        rows = [f'"{topic}","Title {number(i)}","Item ""{i}"" {text}"' for i in range(ROWS)
-                for topic, text in ((1, GOOD), (3, BAD), (2, FILLER))]  # fmt: skip
+        rows = [
+            f'"{topic}","Title {number(i)}","Item ""{i}"" {text}"'
+            for i in range(ROWS)
+            for topic, text in ((1, GOOD), (3, BAD), (2, FILLER))
+        ]
         (folder / f"{split}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return folder
 
@@ -114,8 +117,8 @@ def json_text(records: list[dict[str, str]]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def whole(name: str, folder: Path) -> Path:
-    """A sound small corpus of this name below the folder; returns what to give as `data`."""
+def write_corpus(name: str, folder: Path) -> Path:
+    """Write a small valid corpus into the folder; returns the path to pass as `data`."""
     if name == "sst":
         return sst(folder / "sst")
     if name == "agnews":

@@ -1,4 +1,4 @@
-"""Do documents become a corpus alike for all readers?"""
+"""Tests of `assemble`: filters, splits, classes and vocabulary of a corpus."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -13,8 +13,12 @@ from assay.errors import UserError
 Read = Callable[[Request], Iterable[Raw]]
 
 
-def made(raws: list[Raw], limit: int | None = None, seed: int = 0, **declared: object) -> Corpus:
-    source = Source("made", "", "classification", "", "free", "rows of a test", "", lambda _: raws)
+def assembled(
+    raws: list[Raw], limit: int | None = None, seed: int = 0, **declared: object
+) -> Corpus:
+    source = Source(
+        "example", "", "classification", "", "free", "rows of a test", "", lambda _: raws
+    )
     return assemble(replace(source, **declared), Request(seed=seed), limit)  # type: ignore[arg-type]
 
 
@@ -31,7 +35,7 @@ def everywhere(labels: str = "ab") -> list[Raw]:
 
 
 def test_documents_keep_their_tokens_labels_and_places() -> None:
-    corpus = made(everywhere())
+    corpus = assembled(everywhere())
     assert corpus.classes == ("a", "b")
     assert [len(part) for part in (corpus.train, corpus.dev, corpus.test)] == [10, 10, 10]
     assert corpus.test[5].tokens == ("b", "word", "n0")
@@ -41,7 +45,7 @@ def test_documents_keep_their_tokens_labels_and_places() -> None:
 
 def test_length_filters_are_strict_and_counted() -> None:
     odd = [Raw(f"t{n}", ("w",) * n, "a", "train") for n in (0, 1, 2, 3, 4, 5)]
-    corpus = made(everywhere() + odd, longer_than=2, shorter_than=5)
+    corpus = assembled(everywhere() + odd, longer_than=2, shorter_than=5)
     assert dict(corpus.dropped) == {
         "empty text": 1,
         "one token only": 1,
@@ -53,7 +57,7 @@ def test_length_filters_are_strict_and_counted() -> None:
 
 def test_vocabulary_is_of_train_only_with_min_df() -> None:
     extra = [Raw("x", ("only", "dev"), "a", "dev"), Raw("y", ("twice", "twice"), "a", "train")]
-    corpus = made(everywhere() + extra, min_df=2)
+    corpus = assembled(everywhere() + extra, min_df=2)
     known = corpus.vocabulary.words[len(SPECIALS) :]
     assert {"word", "a", "b", "n0"} == {w for w in known if w in ("word", "a", "b", "n0")}
     assert not {"only", "dev", "twice"} & set(known)
@@ -61,46 +65,46 @@ def test_vocabulary_is_of_train_only_with_min_df() -> None:
 
 def test_queries_are_part_of_the_vocabulary() -> None:
     raws = [replace(raw, query=("which", raw.label)) for raw in everywhere()]
-    assert "which" in made(raws, task="pair").vocabulary.index
+    assert "which" in assembled(raws, task="pair").vocabulary.index
 
 
-def test_the_same_is_the_same_and_another_seed_of_the_split_is_not() -> None:
-    assert made(documents()).fingerprint == made(documents()).fingerprint
-    assert made(documents()).fingerprint != made(documents(), split_seed=5).fingerprint
+def test_the_fingerprint_depends_on_the_split_seed() -> None:
+    assert assembled(documents()).fingerprint == assembled(documents()).fingerprint
+    assert assembled(documents()).fingerprint != assembled(documents(), split_seed=5).fingerprint
 
 
-def test_a_limit_counts_what_it_leaves_out() -> None:
-    corpus = made(documents(each=100), limit=50, seed=1)
+def test_documents_over_the_limit_are_counted() -> None:
+    corpus = assembled(documents(each=100), limit=50, seed=1)
     assert sum(map(len, (corpus.train, corpus.dev, corpus.test))) == 50
     assert dict(corpus.dropped) == {"over the limit of 50": 150}
-    assert corpus.fingerprint != made(documents(each=100), limit=50, seed=2).fingerprint
+    assert corpus.fingerprint != assembled(documents(each=100), limit=50, seed=2).fingerprint
 
 
-def test_near_duplicates_share_a_split_only_where_we_split() -> None:
+def test_near_duplicates_share_a_split_unless_the_files_name_the_splits() -> None:
     raws = [
         Raw(f"{i}{copy}", (f"{i}tale{i * 7919}", f"of{i}old", "times"), "ab"[i % 2])
         for i in range(60)
         for copy in "xy"
     ]
-    corpus = made(raws, duplicates_together=True)
+    corpus = assembled(raws, group_near_duplicates=True)
     for part in (corpus.train, corpus.dev, corpus.test):
         copies = [document.id[:-1] for document in part]
         assert part
         assert all(copies.count(copy) == 2 for copy in copies)
-    named = made([replace(raw, split="train") for raw in raws], duplicates_together=True)
+    named = assembled([replace(raw, split="train") for raw in raws], group_near_duplicates=True)
     assert any([d.id[:-1] for d in named.test].count(d.id[:-1]) == 1 for d in named.test)
 
 
-def test_classes_that_are_numbers_come_in_the_order_of_numbers() -> None:
+def test_classes_that_are_numbers_are_sorted_as_numbers() -> None:
     raws = [replace(raw, label=str(10 - ord(raw.label) % 3)) for raw in everywhere("abc")]
-    assert made(raws).classes == ("8", "9", "10")
+    assert assembled(raws).classes == ("8", "9", "10")
 
 
 def test_candidates_are_those_of_train_and_answers_outside_are_counted() -> None:
     def pair(id: str, label: str, split: str, allowed: tuple[str, ...] | None) -> Raw:
         return Raw(id, ("a", "story"), label, split, ("who",), allowed)
 
-    corpus = made(
+    corpus = assembled(
         [
             pair("1", "Mary", "train", ("Mary", "John", "Eve")),
             pair("2", "John", "train", ("Mary", "John")),
@@ -122,40 +126,40 @@ def test_candidates_are_those_of_train_and_answers_outside_are_counted() -> None
 
 def test_a_pair_without_query_is_counted() -> None:
     raws = [replace(raw, query=("who",)) for raw in everywhere()]
-    corpus = made([*raws, Raw("q", ("some", "text"), "a", "train")], task="pair")
+    corpus = assembled([*raws, Raw("q", ("some", "text"), "a", "train")], task="pair")
     assert dict(corpus.dropped) == {"empty query": 1}
 
 
 @pytest.mark.parametrize(
-    ("raws", "declared", "said"),
+    ("raws", "declared", "message"),
     [
         (documents("a"), {}, "every document has the label 'a': a model needs at least two"),
         (documents("abc"), {"classes": ("a", "b")}, "label 'c', which is none of a, b"),
         (everywhere() + documents("c", 5, "train"), {}, "no document in dev, the first is 'c'"),
         (everywhere(), {"classes": ("a", "b", "d")}, "no document in train, the first is 'd'"),
         (documents(split="test"), {}, "no document is left in train"),
-        ([], {}, "no documents are left. The files hold none"),
-        (documents(), {"longer_than": 9}, "Left out were 40 (9 tokens or fewer: 40)"),
+        ([], {}, "no documents are left. The files contain no documents"),
+        (documents(), {"longer_than": 9}, "40 were left out (9 tokens or fewer: 40)"),
         (documents(), {"limit": 0}, "limit of 0 documents leaves nothing: give 1 or more"),
         (documents(), {"limit": 3}, "raise the limit"),
         (documents("ab", 1), {}, "no document is left in train"),
     ],
 )
-def test_what_cannot_be_used_is_told(
-    raws: list[Raw], declared: dict[str, object], said: str
+def test_unusable_documents_are_an_error(
+    raws: list[Raw], declared: dict[str, object], message: str
 ) -> None:
     with pytest.raises(UserError) as error:
-        made(raws, **declared)  # type: ignore[arg-type]
-    assert said in str(error.value)
+        assembled(raws, **declared)  # type: ignore[arg-type]
+    assert message in str(error.value)
     if "limit" not in declared:
-        assert str(error.value).startswith("made:")
+        assert str(error.value).startswith("example:")
 
 
-def test_a_document_that_is_there_twice_is_told() -> None:
-    with pytest.raises(UserError, match="made: the document traina0 is there twice"):
-        made(everywhere() + everywhere())
+def test_a_repeated_document_is_an_error() -> None:
+    with pytest.raises(UserError, match="example: the document traina0 occurs twice"):
+        assembled(everywhere() + everywhere())
 
 
-def test_a_reader_that_breaks_its_promise_is_our_fault() -> None:
-    with pytest.raises(ValueError, match="ragged rationale"):
-        made([*everywhere(), Raw("r", ("a", "b"), "a", "train", rationale=(True,))])
+def test_a_rationale_of_the_wrong_length_is_a_fault_of_the_reader() -> None:
+    with pytest.raises(ValueError, match="a rationale of 1 marks for 2 tokens"):
+        assembled([*everywhere(), Raw("r", ("a", "b"), "a", "train", rationale=(True,))])

@@ -1,4 +1,4 @@
-"""What does a user hear whose files or options are broken?"""
+"""Tests of broken files and options of the pair, review and clinical corpora."""
 
 import gzip
 import random
@@ -13,8 +13,8 @@ from assay.errors import UserError
 CSV_READERS = ("yelp", "amazon", "yahoo", "diabetes", "anemia")
 
 
-def load_spoilt(corpus: str, folder: Path, name: str, content: bytes | None) -> str:
-    """Write a good corpus with one file replaced (None: taken away); what the user then hears."""
+def load_broken(corpus: str, folder: Path, name: str, content: bytes | None) -> str:
+    """Write a valid corpus with one file replaced (None: removed); returns the error message."""
     write(folder, good_files(corpus))
     (folder / name).unlink()
     if content is not None:
@@ -30,7 +30,7 @@ def first_file(corpus: str) -> tuple[str, bytes]:
 
 
 @pytest.mark.parametrize("corpus", READERS)
-def test_the_small_files_are_good(corpus: str, tmp_path: Path) -> None:
+def test_the_small_files_are_valid(corpus: str, tmp_path: Path) -> None:
     loaded = load_corpus(corpus, data=write(tmp_path, good_files(corpus)))
     assert loaded.train
     assert loaded.dev
@@ -40,15 +40,15 @@ def test_the_small_files_are_good(corpus: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("corpus", READERS)
 def test_missing_file_and_missing_folder(corpus: str, tmp_path: Path) -> None:
     name, _ = first_file(corpus)
-    said = load_spoilt(corpus, tmp_path, name, None)
-    assert corpus in said
-    assert str(tmp_path) in said
+    message = load_broken(corpus, tmp_path, name, None)
+    assert corpus in message
+    assert str(tmp_path) in message
     with pytest.raises(UserError, match="does not exist"):
         load_corpus(corpus, data=tmp_path / "nowhere")
 
 
-SPOILS = {
-    "empty": (lambda good: b"", "empty|no whole JSON"),
+FAULTS = {
+    "empty": (lambda good: b"", "empty"),
     "blank lines only": (lambda good: b"\n\n \n", ""),
     "binary noise": (lambda good: random.Random(1).randbytes(3000), ""),
     "zero bytes": (lambda good: bytes(3000), ""),
@@ -59,19 +59,19 @@ SPOILS = {
 
 
 @pytest.mark.parametrize("corpus", READERS)
-@pytest.mark.parametrize("spoil", SPOILS)
-def test_broken_files_are_told_with_their_path(corpus: str, spoil: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", FAULTS)
+def test_broken_files_are_reported_with_their_path(corpus: str, fault: str, tmp_path: Path) -> None:
     name, good = first_file(corpus)
-    make, words = SPOILS[spoil]
-    said = load_spoilt(corpus, tmp_path, name, make(good))
-    assert name in said or corpus in said
-    assert any(word in said for word in words.split("|"))
+    break_file, words = FAULTS[fault]
+    message = load_broken(corpus, tmp_path, name, break_file(good))
+    assert name in message or corpus in message
+    assert any(word in message for word in words.split("|"))
 
 
 @pytest.mark.parametrize("corpus", CSV_READERS)
 def test_an_unclosed_quote(corpus: str, tmp_path: Path) -> None:
     name, good = first_file(corpus)
-    assert "unclosed or stray quote" in load_spoilt(corpus, tmp_path, name, good + b'"1","never')
+    assert "unclosed or stray quote" in load_broken(corpus, tmp_path, name, good + b'"1","never')
 
 
 def csv_bytes(*rows: str) -> bytes:
@@ -89,7 +89,7 @@ WRONG_ROWS = [
     ("yahoo", "train.csv", csv_bytes('"11","a","b","c"'), "the class '11'"),
     ("yahoo", "train.csv", csv_bytes('"1","a","b"'), "3 columns"),
     ("snli", "snli_1.0_dev.jsonl", b'{"gold_label": "neutral", "sentence1": "a"}', "sentence2"),
-    ("snli", "snli_1.0_dev.jsonl", b'{"gold_label": 1}', "must all be there"),
+    ("snli", "snli_1.0_dev.jsonl", b'{"gold_label": 1}', "must be present"),
     ("snli", "snli_1.0_dev.jsonl", b'{"gold_label": "neu', "not JSON"),
     (
         "snli",
@@ -97,14 +97,23 @@ WRONG_ROWS = [
         b'{"gold_label": "maybe", "sentence1": "a b", "sentence2": "c"}',
         "label 'maybe'",
     ),
-    ("cnn", "dev.txt", b"question only\n\n", "1 lines where question"),
+    ("cnn", "dev.txt", b"question only\n\n", "1 lines, but question"),
     ("cnn", "dev.txt", b"a\n@entity1\nb\nc\n\n", "4 lines"),
-    ("cnn", "dev.txt", b"question\nParis\nin Paris\n\n", "'Paris' is no @entity"),
+    ("cnn", "dev.txt", b"question\nParis\nin Paris\n\n", "'Paris' is not an @entity"),
     ("imdb10", "imdb10.json", b'[{"rating": 11, "review": "x y"}]', "'11'"),
     ("imdb10", "imdb10.json", b'[{"rating": 1, "text": "x y"}]', "'review'"),
-    ("imdb10", "imdb10.json", b'[{"rating": 1, "review": "x y"}, {"rat', "after the first 1"),
-    ("imdb10", "imdb10.json", b'[{"rating": 1, "review": "\\ud800"}]', "half of a character"),
-    ("imdb10", "imdb10.json", b"[" * 5000, "no whole JSON"),
+    ("imdb10", "imdb10.json", b'[{"rating": 1, "review": "x y"}, {"rat', "truncated"),
+    ("imdb10", "imdb10.json", b'[{"rating": 1, "review": "\\ud800"}]', "half of a surrogate pair"),
+    (
+        "imdb10",
+        "imdb10.json",
+        b'[{"rating": 1, "review": "x y"}, 7]',
+        "object 2 is not a JSON object",
+    ),
+    ("imdb10", "imdb10.json", b'"text"', "not a list of JSON objects"),
+    ("imdb10", "imdb10.json", b"[]", "not a list of JSON objects"),
+    ("imdb10", "imdb10.json", b'{"rating": 1, "review": "x y"}\n{"rat', "line 2 is not JSON"),
+    ("imdb10", "imdb10.json", b"[" * 5000, "not JSON"),
     ("babi1", "qa1_single-supporting-fact_test.txt", b"Mary went home.\n", "NUMBER sentence"),
     ("babi1", "qa1_single-supporting-fact_test.txt", b"1 A b.\n2 Where?\toffice\n", "TAB"),
     ("babi1", "qa1_single-supporting-fact_test.txt", b"1 A b.\n2 Where?\tParis\t1\n", "'Paris'"),
@@ -129,7 +138,7 @@ WRONG_ROWS = [
 def test_wrong_columns_and_labels(
     corpus: str, name: str, content: bytes, words: str, tmp_path: Path
 ) -> None:
-    assert words in load_spoilt(corpus, tmp_path, name, content)
+    assert words in load_broken(corpus, tmp_path, name, content)
 
 
 ACUTE_ONLY = csv_bytes(",".join(CODE_HEADER), *(f"1,1,{100 + i},1,2851" for i in range(80)))
@@ -149,9 +158,9 @@ ACUTE_ONLY = csv_bytes(",".join(CODE_HEADER), *(f"1,1,{100 + i},1,2851" for i in
     ],
 )
 def test_one_class_only(corpus: str, name: str, content: bytes, tmp_path: Path) -> None:
-    said = load_spoilt(corpus, tmp_path, name, content)
-    assert corpus in said
-    assert "no document in train" in said
+    message = load_broken(corpus, tmp_path, name, content)
+    assert corpus in message
+    assert "no document in train" in message
 
 
 @pytest.mark.parametrize("texts", [2, 3], ids=["amazon", "yahoo"])
@@ -191,7 +200,7 @@ def test_an_empty_hypothesis_and_an_empty_premise(tmp_path: Path) -> None:
         ("babi3", "questions", "0"),
     ],
 )
-def test_impossible_knobs_repeat_the_value_and_name_the_range(
+def test_impossible_options_repeat_the_value_and_name_the_range(
     corpus: str, option: str, value: str
 ) -> None:
     with pytest.raises(UserError) as caught:
@@ -200,11 +209,12 @@ def test_impossible_knobs_repeat_the_value_and_name_the_range(
     assert " from " in str(caught.value)
 
 
-def test_unknown_options_and_topics(data: Path) -> None:
+def test_unknown_options_and_topics(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'length'"):
         load_corpus("motif", options={"lenght": "60"})
+    yahoo = write(tmp_path, good_files("yahoo"))
     with pytest.raises(UserError, match="topics=3 is not possible"):
-        load_corpus("yahoo", data=data, options={"topics": "3"})
+        load_corpus("yahoo", data=yahoo, options={"topics": "3"})
 
 
 def test_lists_of_admissions_that_contradict(tmp_path: Path) -> None:
@@ -218,7 +228,7 @@ def test_lists_of_admissions_that_contradict(tmp_path: Path) -> None:
 
 def test_broken_samples(tmp_path: Path) -> None:
     write(tmp_path / "cnn", {"sample.txt": "no number here\n"})
-    with pytest.raises(UserError, match="does not begin with its id"):
+    with pytest.raises(UserError, match="does not begin with a line number"):
         load_corpus("cnn", data=tmp_path)
     write(tmp_path / "yahoo", {"yahoo_test1000_10class.txt": "ten things\n"})
     with pytest.raises(UserError, match="label from 0 to 9"):

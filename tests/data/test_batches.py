@@ -1,4 +1,4 @@
-"""Do batches hold every document once, and deletion exactly one item less?"""
+"""Tests of batches: every document once, within the size limit, and deletion of one item."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,13 @@ from tests.small_models import batch, corpus
 
 
 @pytest.mark.parametrize("power", [1, 2])
-def test_evaluation_batches_are_a_partition_within_the_budget(power: int):
+def test_evaluation_batches_are_a_partition_within_the_limit(power: int):
     lengths = np.random.default_rng(0).integers(1, 60, 500)
-    cuts = evaluation_batches(lengths, 300, power)
-    assert sorted(np.concatenate(cuts).tolist()) == list(range(500))
-    assert all(len(cut) == 1 or lengths[cut].max() ** power * len(cut) <= 300 for cut in cuts)
+    batches = evaluation_batches(lengths, 300, power)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(500))
+    assert all(
+        len(rows) == 1 or lengths[rows].max() ** power * len(rows) <= 300 for rows in batches
+    )
 
 
 def test_training_batches_are_a_partition_and_follow_the_seed():
@@ -22,9 +24,9 @@ def test_training_batches_are_a_partition_and_follow_the_seed():
         training_batches(lengths, 8, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )
     assert sorted(np.concatenate(first).tolist()) == list(range(100))
-    assert [cut.tolist() for cut in first] == [cut.tolist() for cut in again]
-    assert [cut.tolist() for cut in first] != [cut.tolist() for cut in other]
-    assert all(np.ptp(lengths[cut]) <= 40 for cut in first)  # neighbours in length stay together
+    assert [rows.tolist() for rows in first] == [rows.tolist() for rows in again]
+    assert [rows.tolist() for rows in first] != [rows.tolist() for rows in other]
+    assert all(np.ptp(lengths[rows]) <= 40 for rows in first)  # similar lengths
 
 
 def test_without_deletes_one_item_and_leaves_shorter_documents_alone():

@@ -15,7 +15,7 @@ from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Corpus, Request
 from assay.data.files import read_csv_rows
 from assay.data.sources import sst
-from assay.data.text import words, words_with_places
+from assay.data.text import words, words_with_spans
 from assay.data.vocabulary import SPECIALS, Vocabulary
 
 READERS = ("sst", "imdb", "20news", "agnews", "adr", "table")
@@ -112,7 +112,7 @@ def test_agnews_subset_uses_both_fields(data: Path) -> None:
     assert dict(corpus.dropped) == {
         "another topic than World and Business": 23_687 - 11_784 + 7_600 - 3_800
     }
-    assert "fused" in corpus.said[0]
+    assert "fused" in corpus.notes[0]
     assert corpus.test[0].tokens[:5] == ("fears", "for", "t", "n", "pension")
 
 
@@ -120,7 +120,7 @@ def test_adr_case_reports_are_split_by_article(data: Path) -> None:
     corpus = load_corpus("adr", data=data)
     read = list(SOURCES["adr"].read(Request(data / "ade_corpus_v2")))
     assert Counter(raw.label for raw in read) == {"reaction": 4271, "no reaction": 16_625}
-    article = {raw.id: raw.together for raw in read}
+    article = {raw.id: raw.group for raw in read}
     parts = [{article[d.id] for d in part} for part in (corpus.train, corpus.dev, corpus.test)]
     assert sum(map(len, parts)) == len(set.union(*parts))
     marked = [raw for raw in read if raw.label == "reaction"]
@@ -135,7 +135,7 @@ def test_adr_case_reports_are_split_by_article(data: Path) -> None:
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_corpus_is_found_as_folder_file_or_below_its_parent(name: str, tmp_path: Path) -> None:
-    given = small.whole(name, tmp_path / "corpus")
+    given = small.write_corpus(name, tmp_path / "corpus")
     corpus = load_corpus(name, data=given)
     assert len(corpus.classes) == 2
     assert all(sizes(corpus))
@@ -152,7 +152,7 @@ def test_a_corpus_is_found_as_folder_file_or_below_its_parent(name: str, tmp_pat
 def test_gzip_gives_what_plain_gives_and_one_file_stands_for_its_folder(
     name: str, tmp_path: Path
 ) -> None:
-    folder = small.whole(name, tmp_path)
+    folder = small.write_corpus(name, tmp_path)
     plain = load_corpus(name, data=folder)
     for path in list(folder.iterdir()):
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -164,7 +164,7 @@ def test_gzip_gives_what_plain_gives_and_one_file_stands_for_its_folder(
 
 @pytest.mark.parametrize("name", ["imdb", "20news"])
 def test_an_unpacked_archive_gives_what_the_archive_gives(name: str, tmp_path: Path) -> None:
-    archive = small.whole(name, tmp_path)
+    archive = small.write_corpus(name, tmp_path)
     with tarfile.open(archive) as packed:
         packed.extractall(tmp_path / "unpacked", filter="data")
     packed_corpus = load_corpus(name, data=archive)
@@ -172,7 +172,7 @@ def test_an_unpacked_archive_gives_what_the_archive_gives(name: str, tmp_path: P
 
 
 def test_imdb_cleaning_and_labels(tmp_path: Path) -> None:
-    corpus = load_corpus("imdb", data=small.whole("imdb", tmp_path))
+    corpus = load_corpus("imdb", data=small.write_corpus("imdb", tmp_path))
     document = next(d for d in corpus.test if d.id == "test/pos/0_9")
     assert document.tokens == (*words(small.GOOD), small.number(0))
     assert corpus.classes[document.label] == "positive"
@@ -184,15 +184,15 @@ def test_imdb_cleaning_and_labels(tmp_path: Path) -> None:
 
 def test_imdb_without_files_reads_the_package_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_DATA", raising=False)
-    quick = replace(SOURCES["imdb"], duplicates_together=False)  # that part is tested above
+    quick = replace(SOURCES["imdb"], group_near_duplicates=False)  # that part is tested above
     monkeypatch.setitem(SOURCES, "imdb", quick)
     corpus = load_corpus("imdb", limit=300)
     assert sum(sizes(corpus)) == 300
-    assert "split by us" in corpus.said[0]
+    assert "split by us" in corpus.notes[0]
 
 
 def test_20news_strips_headers_and_reads_latin_1(tmp_path: Path) -> None:
-    corpus = load_corpus("20news", data=small.whole("20news", tmp_path))
+    corpus = load_corpus("20news", data=small.write_corpus("20news", tmp_path))
     tokens = next(d.tokens for d in corpus.train if d.label == 0)
     assert "café" in tokens
     assert not {"subject", "from", "example"} & set(tokens)
@@ -200,7 +200,7 @@ def test_20news_strips_headers_and_reads_latin_1(tmp_path: Path) -> None:
 
 
 def test_agnews_takes_the_description_only_and_masks_numbers(tmp_path: Path) -> None:
-    corpus = load_corpus("agnews", data=small.whole("agnews", tmp_path))
+    corpus = load_corpus("agnews", data=small.write_corpus("agnews", tmp_path))
     assert corpus.test[0].tokens == ("item", '"', "qqq", '"', *words(small.GOOD))
     assert sizes(corpus) == [34, 6, 40]
     assert dict(corpus.dropped) == {"another topic than World and Business": 40}
@@ -210,11 +210,11 @@ def test_agnews_with_a_header(tmp_path: Path) -> None:
     folder = small.agnews(tmp_path)
     path = folder / "train.csv"
     path.write_text("Class Index,Title,Description\n" + path.read_text())
-    assert "taken for a header" in load_corpus("agnews", data=folder).said[0]
+    assert "taken for a header" in load_corpus("agnews", data=folder).notes[0]
 
 
 def test_adr_rationales_cover_drug_and_effect(tmp_path: Path) -> None:
-    corpus = load_corpus("adr", data=small.whole("adr", tmp_path))
+    corpus = load_corpus("adr", data=small.write_corpus("adr", tmp_path))
     document = next(d for d in corpus.train + corpus.dev + corpus.test if d.id == "ade-1")
     marked = [
         t for t, inside in zip(document.tokens, document.rationale or (), strict=True) if inside
@@ -246,7 +246,7 @@ def test_sst_drops_brackets_and_splits_at_marks(tmp_path: Path) -> None:
 
 def test_words_with_places_are_words() -> None:
     text = "It's a test-case: İstanbul, 3.5 mg."
-    found = words_with_places(text)
+    found = words_with_spans(text)
     assert tuple(word for word, _, _ in found) == words(text)
     assert all(text.lower()[begin:end] == word for word, begin, end in found)
 

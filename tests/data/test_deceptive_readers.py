@@ -1,4 +1,4 @@
-"""Do the two tasks of Pruthi et al. come with the items that attention is to avoid?"""
+"""Tests of the pronoun and sst_wiki readers (Pruthi et al. 2020): labels and rationales."""
 
 import re
 from pathlib import Path
@@ -14,8 +14,9 @@ SPLITS = ("train", "dev", "test")
 
 
 def pronoun(folder: Path) -> Path:
-    lines = [f"M\tIn {number(i)} he lost his way .\nF\t{number(i)} and she by herself"
-             for i in range(4)]  # fmt: skip
+    lines = [
+        f"M\tIn {number(i)} he lost his way .\nF\t{number(i)} and she by herself" for i in range(4)
+    ]
     return write(folder, {f"{split}.txt": "\n".join(lines) + "\n" for split in SPLITS})
 
 
@@ -36,7 +37,7 @@ def test_pronouns_are_marked_and_nothing_else(tmp_path: Path):
     assert second.rationale == (False, False, True, False, True)
 
 
-def test_the_film_s_words_are_marked(tmp_path: Path):
+def test_the_words_of_the_film_sentence_are_marked(tmp_path: Path):
     corpus = load_corpus("sst_wiki", data=sst_wiki(tmp_path))
     assert corpus.classes == ("negative", "positive")
     first, second = corpus.test[:2]
@@ -45,39 +46,34 @@ def test_the_film_s_words_are_marked(tmp_path: Path):
     assert second.rationale == (True, False, False, False, False)
 
 
-@pytest.mark.parametrize(("name", "made", "folder"), [
-    ("pronoun", pronoun, "deceptive_attention/pronoun"),
-    ("sst_wiki", sst_wiki, "deceptive_attention/sst-wiki"),
-])  # fmt: skip
-def test_packed_files_below_a_data_folder_are_found(tmp_path: Path, name, made, folder):
-    plain = load_corpus(name, data=made(tmp_path / folder))
+@pytest.mark.parametrize(
+    ("name", "write_files", "folder"),
+    [
+        ("pronoun", pronoun, "deceptive_attention/pronoun"),
+        ("sst_wiki", sst_wiki, "deceptive_attention/sst-wiki"),
+    ],
+)
+def test_packed_files_below_a_data_folder_are_found(tmp_path: Path, name, write_files, folder):
+    plain = load_corpus(name, data=write_files(tmp_path / folder))
     pack(tmp_path / folder)
     assert load_corpus(name, data=tmp_path).fingerprint == plain.fingerprint
 
 
-def test_a_broken_line_is_shown(tmp_path: Path):
+def test_a_broken_line_is_an_error(tmp_path: Path):
     (pronoun(tmp_path) / "dev.txt").write_text("M\the is\nX\tit is\n")
     with pytest.raises(UserError, match=r"dev.txt, line 2: 'X\tit is' does not begin with M or F"):
         load_corpus("pronoun", data=tmp_path)
 
 
-@pytest.mark.parametrize(("marks", "words"), [
-    ("1 1 1 0\n", "line 1: '1 1 1 0' does not have a 0 or 1 for each of the 5 words"),
-    ("1 1 1 0 0\n1 0 0 2 0\n", "line 2: '1 0 0 2 0'"),
-    ("1 1 1 0 0\n", "line 2: ''"),
-])  # fmt: skip
-def test_marks_that_do_not_fit_are_shown(tmp_path: Path, marks: str, words: str):
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ("1 1 1 0\n", "line 1: '1 1 1 0' does not have a 0 or 1 for each of the 5 words"),
+        ("1 1 1 0 0\n1 0 0 2 0\n", "line 2: '1 0 0 2 0'"),
+        ("1 1 1 0 0\n", "line 2: ''"),
+    ],
+)
+def test_marks_of_the_wrong_length_are_an_error(tmp_path: Path, marks: str, words: str):
     (sst_wiki(tmp_path) / "train.txt.block").write_text(marks)
     with pytest.raises(UserError, match=re.escape(words)):
         load_corpus("sst_wiki", data=tmp_path)
-
-
-def test_the_published_files(data: Path):
-    """Sizes as published; every sentence has a pronoun, and both sentences are there."""
-    words = load_corpus("pronoun", data=data)
-    assert [len(part) for part in (words.train, words.dev, words.test)] == [9017, 1127, 1127]
-    assert all(any(document.rationale or ()) for document in words.train)
-    films = load_corpus("sst_wiki", data=data)
-    assert [len(part) for part in (films.train, films.dev, films.test)] == [6920, 872, 1821]
-    both = [set(document.rationale or ()) for document in films.train]
-    assert both.count({True, False}) == len(films.train)

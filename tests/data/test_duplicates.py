@@ -1,15 +1,15 @@
-"""Are near-duplicates found as defined, and quickly?"""
+"""Tests of near-duplicate detection: equal to brute force, and fast."""
 
 import random
 import string
 import time
 
-from assay.data.splits import GRAM, SHARED, near_duplicates
+from assay.data.splits import GRAM_LENGTH, MIN_SIMILARITY, near_duplicates
 
 
 def grams(text: str) -> set[str]:
     letters = "".join(c for c in text.lower() if c.isalnum())
-    return {letters[i : i + GRAM] for i in range(len(letters) - GRAM + 1)}
+    return {letters[i : i + GRAM_LENGTH] for i in range(len(letters) - GRAM_LENGTH + 1)}
 
 
 def by_brute_force(texts: list[str]) -> list[int]:
@@ -18,7 +18,7 @@ def by_brute_force(texts: list[str]) -> list[int]:
     for j, later in enumerate(texts):
         for i in range(j):
             one, other = grams(texts[i]), grams(later)
-            alike = bool(one | other) and len(one & other) / len(one | other) >= SHARED
+            alike = bool(one | other) and len(one & other) / len(one | other) >= MIN_SIMILARITY
             letters = ["".join(c for c in t.lower() if c.isalnum()) for t in (texts[i], later)]
             if alike or letters[0] == letters[1]:
                 low, high = sorted((group[i], group[j]))
@@ -63,7 +63,7 @@ def test_groups_are_transitive() -> None:
         fresh = "".join(rng.choices(string.ascii_lowercase, k=20))
         chain.append(chain[-1][:begin] + fresh + chain[-1][begin + 20 :])
     first, last = grams(chain[0]), grams(chain[-1])
-    assert len(first & last) / len(first | last) < SHARED
+    assert len(first & last) / len(first | last) < MIN_SIMILARITY
     assert near_duplicates(chain) == [0] * len(chain)
 
 

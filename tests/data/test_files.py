@@ -1,4 +1,4 @@
-"""Are files read as they are, and broken ones refused in words?"""
+"""Tests of reading files and tar archives, intact and broken."""
 
 import gzip
 import io
@@ -10,12 +10,12 @@ from small_corpora import write_members, write_tar
 
 from assay.data.files import (
     find_file,
-    folder_texts,
     read_csv_rows,
+    read_folder_texts,
     read_json_lines,
     read_lines,
-    tar_texts,
-    texts_below,
+    read_tar_texts,
+    read_texts,
 )
 from assay.errors import UserError
 
@@ -27,14 +27,14 @@ def put(folder: Path, content: bytes, name: str = "file.txt") -> Path:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_gzip_is_told_by_content_not_by_name(tmp_path: Path, packed: bool) -> None:
+def test_gzip_is_recognized_by_content_not_by_name(tmp_path: Path, packed: bool) -> None:
     content = "\ufeffone\r\ntwo\u2028still two\n\nfour".encode()
     path = put(tmp_path, gzip.compress(content) if packed else content, "named.gz")
     assert list(read_lines(path)) == ["one", "two\u2028still two", "", "four"]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "is empty"),
         (gzip.compress(b""), "is empty"),
@@ -42,14 +42,16 @@ def test_gzip_is_told_by_content_not_by_name(tmp_path: Path, packed: bool) -> No
         (gzip.compress(b"hello world\n" * 99)[:20] + b"\0" * 30, "truncated or damaged gzip"),
         (b"fine\nna\xefve\n", "line 2: byte 3 (0xef) is not UTF-8 text: convert the file to UTF-8"),
         (b"\xff\xfea\0b\0", "line 1: byte 1 (0xff)"),
-        (b"MZ\0\0\x01", "binary noise"),
+        (b"MZ\0\0\x01", "binary data"),
     ],
 )
-def test_a_broken_file_is_told_with_its_path(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_broken_file_is_reported_with_its_path(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     path = put(tmp_path, content)
     with pytest.raises(UserError) as error:
         list(read_lines(path))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert str(path) in str(error.value)
 
 
@@ -77,20 +79,22 @@ def test_a_field_beyond_the_csv_modules_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b'a,b\n1,2\n3,"never closed\n5,6\n', "line 3: an unclosed or stray quote"),
         (b'a,b\n1,2\n3,"never closed\n5,"6"\n', "line 3: an unclosed or stray quote"),
-        (b"a,b\n1,2\n1,2,3\n", "line 3: 3 fields where the header has 2"),
+        (b"a,b\n1,2\n1,2,3\n", "line 3: 3 fields, but the header has 2"),
         (b"a,c\n1,2\n", "no column 'b'; found 'a', 'c'"),
         (b"\n\n", "is empty"),
     ],
 )
-def test_a_broken_csv_is_told_with_its_line(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_broken_csv_is_reported_with_its_line(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     path = put(tmp_path, content)
     with pytest.raises(UserError) as error:
         list(read_csv_rows(path, ("a", "b")))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert str(path) in str(error.value)
 
 
@@ -100,13 +104,17 @@ def test_json_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
-    [(b"{oops", "is not JSON"), (b"[1]", "is not a JSON object"),
-     (b'{"a": "\\ud800"}', "half of a character"), (b"[" * 100_000, "is not JSON")],
-)  # fmt: skip
-def test_broken_json_lines(tmp_path: Path, line: bytes, said: str) -> None:
+    ("line", "message"),
+    [
+        (b"{oops", "is not JSON"),
+        (b"[1]", "is not a JSON object"),
+        (b'{"a": "\\ud800"}', "half of a surrogate pair"),
+        (b"[" * 100_000, "is not JSON"),
+    ],
+)
+def test_broken_json_lines(tmp_path: Path, line: bytes, message: str) -> None:
     path = put(tmp_path, b'{"a": 1}\n' + line + b"\n")
-    with pytest.raises(UserError, match=f"line 2.*{said}"):
+    with pytest.raises(UserError, match=f"line 2.*{message}"):
         list(read_json_lines(path))
 
 
@@ -124,7 +132,7 @@ MEMBERS = {"./top/a.txt": b"one", "top/sub/b.txt": "zw\xf6lf".encode("latin-1"),
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_tar_members_as_a_stream(tmp_path: Path, mode: str) -> None:
     path = write_tar(tmp_path / "archive", MEMBERS, mode)
-    found = list(tar_texts(path, "latin-1", lambda name: name.endswith(".txt")))
+    found = list(read_tar_texts(path, "latin-1", lambda name: name.endswith(".txt")))
     assert found == [("top/a.txt", "one"), ("top/sub/b.txt", "zwölf")]
     assert sorted(tmp_path.iterdir()) == [path]  # nothing was unpacked
 
@@ -132,19 +140,21 @@ def test_tar_members_as_a_stream(tmp_path: Path, mode: str) -> None:
 def test_a_folder_gives_what_its_archive_gives(tmp_path: Path) -> None:
     folder = write_members(tmp_path / "folder", MEMBERS)
     path = write_tar(tmp_path / "archive.tar", MEMBERS, "w")
-    wanted = lambda name: name.endswith(".txt")  # noqa: E731
-    assert list(texts_below(folder, "latin-1", wanted)) == list(
-        texts_below(path, "latin-1", wanted)
-    )
+
+    def keep(name: str) -> bool:
+        return name.endswith(".txt")
+
+    unpacked = list(read_texts(folder, "latin-1", keep))
+    assert unpacked == list(read_texts(path, "latin-1", keep))
     with pytest.raises(UserError, match=r"c\.bin holds a zero byte"):
-        list(folder_texts(folder, "latin-1"))
+        list(read_folder_texts(folder, "latin-1"))
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../up.txt", "a/../../b.txt", "..\\x", "C:/x"])
 def test_members_that_point_outside_are_refused(tmp_path: Path, name: str) -> None:
     path = write_tar(tmp_path / "evil.tar.gz", {"good.txt": b"fine", name: b"bad"})
     with pytest.raises(UserError, match="points outside") as error:
-        list(tar_texts(path, "utf-8"))
+        list(read_tar_texts(path, "utf-8"))
     assert f"'{name}'" in str(error.value)
 
 
@@ -156,7 +166,7 @@ def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
         entry.type, entry.linkname = kind, "/etc/passwd"
         archive.addfile(entry)
     with pytest.raises(UserError, match=r"'link\.txt' is a link or a device"):
-        list(tar_texts(path, "utf-8"))
+        list(read_tar_texts(path, "utf-8"))
 
 
 @pytest.mark.parametrize("cut", [100, 512, 600, 1024, 1600])
@@ -164,22 +174,26 @@ def test_a_tar_cut_anywhere_is_truncated(tmp_path: Path, cut: int) -> None:
     whole = write_tar(tmp_path / "whole.tar", {"a.txt": b"a" * 50, "b.txt": b"b" * 600}, "w")
     path = put(tmp_path, whole.read_bytes()[:cut], "cut.tar")
     with pytest.raises(UserError, match="truncated"):
-        list(tar_texts(path, "utf-8"))
+        list(read_tar_texts(path, "utf-8"))
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04 this is a zip" * 60, b"just words\n", b""])
-def test_no_tar_at_all(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_tar_archive(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(UserError, match="tar archive"):
-        list(tar_texts(put(tmp_path, content), "utf-8"))
+        list(read_tar_texts(put(tmp_path, content), "utf-8"))
 
 
 def test_a_gzip_tar_cut_short(tmp_path: Path) -> None:
     buffer = io.BytesIO(write_tar(tmp_path / "whole", MEMBERS).read_bytes())
     with pytest.raises(UserError, match="truncated or damaged gzip"):
-        list(tar_texts(put(tmp_path, buffer.getvalue()[:-12], "cut"), "latin-1", lambda _: False))
+        list(
+            read_tar_texts(
+                put(tmp_path, buffer.getvalue()[:-12], "cut"), "latin-1", lambda _: False
+            )
+        )
 
 
 def test_a_member_in_another_encoding(tmp_path: Path) -> None:
     path = write_tar(tmp_path / "a.tar", MEMBERS, "w")
     with pytest.raises(UserError, match=r"member top/sub/b\.txt: byte 3 \(0xf6\)"):
-        list(tar_texts(path, "utf-8"))
+        list(read_tar_texts(path, "utf-8"))

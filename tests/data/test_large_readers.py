@@ -106,7 +106,7 @@ def test_notes_are_joined_chosen_and_cleaned(tmp_path: Path) -> None:
         "discharge summary without admission id": 1,
         "admission without discharge summary": 1,
     }
-    assert request.said == [
+    assert request.notes == [
         "diabetes: no lists of admission ids in the folder: we split by patient"
     ]
 

@@ -20,7 +20,7 @@ def test_snli_real_files(data: Path) -> None:
     assert first.query[:4] == ("the", "sisters", "are", "hugging")
     assert corpus.classes[first.label] == "neutral"
     assert not any(c.isdigit() for word in corpus.vocabulary.words for c in word)
-    assert any("part of the published train" in said for said in corpus.said)
+    assert any("part of the published train" in said for said in corpus.notes)
 
 
 def test_snli_as_published_with_disagreement_dropped_and_numbers_masked(tmp_path: Path) -> None:
@@ -75,4 +75,4 @@ def test_cnn_real_sample(data: Path) -> None:
         assert document.allowed is not None
         held = {token for token in document.tokens if token.startswith("@entity")}
         assert {corpus.classes[c] for c in document.allowed} == held & set(corpus.classes)
-    assert any("we split it" in said for said in corpus.said)
+    assert any("we split it" in said for said in corpus.notes)

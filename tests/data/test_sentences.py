@@ -6,7 +6,15 @@ import pytest
 
 from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Document
-from assay.data.text import PIECE, by_sentence, final_marks, pieces, shown, words, words_of
+from assay.data.text import (
+    PIECE_LENGTH,
+    item_words,
+    sentence_item,
+    split_at_final_marks,
+    split_into_pieces,
+    to_sentences,
+    words,
+)
 from assay.errors import UserError
 from tests.data.written_files import write
 from tests.small_models import corpus
@@ -29,10 +37,10 @@ from tests.small_models import corpus
     ],
 )  # fmt: skip
 def test_the_rule_on_hand_made_texts(text: str, sentences: list[str]):
-    assert [shown(sentence) for sentence in final_marks(words(text))] == sentences
+    assert [sentence_item(sentence) for sentence in split_at_final_marks(words(text))] == sentences
 
 
-@pytest.mark.parametrize("cut", [final_marks, pieces])
+@pytest.mark.parametrize("cut", [split_at_final_marks, split_into_pieces])
 def test_no_word_is_lost_or_moved(cut):
     tokens = words("A. B! 'c' \"d.\" e 1.5 ... f? " * 9)
     found = cut(tokens)
@@ -56,17 +64,17 @@ def punctuated():
 
 def test_items_are_spelt_so_that_their_words_can_be_read_back():
     flat = punctuated()
-    nested = by_sentence(flat)
+    nested = to_sentences(flat)
     for before, after in zip(flat.test, nested.test, strict=True):
         assert after.words is not None
-        assert after.tokens == tuple(map(shown, after.words))
-        assert after.words == tuple(map(words_of, after.tokens))
+        assert after.tokens == tuple(map(sentence_item, after.words))
+        assert after.words == tuple(map(item_words, after.tokens))
         assert tuple(word for sentence in after.words for word in sentence) == before.tokens
         assert (after.id, after.label) == (before.id, before.label)
 
 
 def test_a_sentence_is_marked_if_one_of_its_words_is():
-    for document in by_sentence(punctuated()).test:
+    for document in to_sentences(punctuated()).test:
         marked = [any(word in ("awful", "fine") for word in s) for s in document.words or ()]
         assert list(document.rationale or ()) == marked
         assert sum(marked) == 1
@@ -74,13 +82,13 @@ def test_a_sentence_is_marked_if_one_of_its_words_is():
 
 def test_it_is_another_corpus_by_fingerprint_and_says_what_was_done():
     flat = punctuated()
-    nested = by_sentence(flat)
+    nested = to_sentences(flat)
     assert nested.fingerprint != flat.fingerprint
     assert nested.vocabulary is flat.vocabulary
-    assert "`final marks`" in nested.said[-1]
+    assert "`final marks`" in nested.notes[-1]
     single = sum(len(d.tokens) == 1 for part in (nested.train, nested.dev, nested.test)
                  for d in part)  # fmt: skip
-    assert f"{single} have one sentence only" in nested.said[-1]
+    assert f"{single} have one sentence only" in nested.notes[-1]
     words_elsewhere = replace(
         nested, test=tuple(replace(d, words=(("other",),) * len(d.tokens)) for d in nested.test)
     )
@@ -89,12 +97,12 @@ def test_it_is_another_corpus_by_fingerprint_and_says_what_was_done():
 
 def test_without_marks_it_is_cut_into_pieces_and_said():
     small = corpus(30)
-    assert f"`pieces of {PIECE} words`" in by_sentence(small).said[-1]
+    assert f"`pieces of {PIECE_LENGTH} words`" in to_sentences(small).notes[-1]
 
 
 def test_two_texts_are_refused():
     with pytest.raises(UserError, match="two texts"):
-        by_sentence(replace(corpus(30), task="pair"))
+        to_sentences(replace(corpus(30), task="pair"))
 
 
 def test_ratings_are_read_from_the_names_of_the_files(tmp_path):
@@ -111,5 +119,5 @@ def test_ratings_are_read_from_the_names_of_the_files(tmp_path):
     for document in read.test:
         assert read.classes[document.label] == document.tokens[5]
     assert (len(read.train) + len(read.dev), len(read.test)) == (96, 96)
-    nested = by_sentence(read)
+    nested = to_sentences(read)
     assert {len(document.tokens) for document in nested.test} == {2}

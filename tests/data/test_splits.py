@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.data.corpus import Raw, Source, TaskKind
-from assay.data.splits import SPLITS, allot, draw, split, thin
+from assay.data.splits import SPLITS, allocate, split, stratified_sample, subsample
 from assay.errors import UserError
 
 
@@ -27,7 +27,7 @@ def raws(counts: dict[str, int], split_name: str | None = None) -> list[Raw]:
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.integers(0, 200), st.integers(0, 2))
 def test_places_add_up_and_fit(counts: list[int], total: int, at_least: int) -> None:
     sizes = dict(enumerate(counts))
-    places = allot(sizes, total, at_least)
+    places = allocate(sizes, total, at_least)
     total = min(total, sum(counts))
     assert sum(places.values()) == total
     assert all(0 <= places[key] <= sizes[key] for key in sizes)
@@ -39,17 +39,17 @@ def test_places_add_up_and_fit(counts: list[int], total: int, at_least: int) -> 
 
 
 def test_places_by_hand() -> None:
-    assert allot({"a": 90, "b": 10}, 10) == {"a": 9, "b": 1}
-    assert allot({"a": 95, "b": 3, "c": 2}, 10, at_least=1) == {"a": 8, "b": 1, "c": 1}
-    assert allot({"a": 95, "b": 3, "c": 2}, 2, at_least=1) == {"a": 2, "b": 0, "c": 0}
-    assert allot({"a": 2, "b": 1}, 99) == {"a": 2, "b": 1}
+    assert allocate({"a": 90, "b": 10}, 10) == {"a": 9, "b": 1}
+    assert allocate({"a": 95, "b": 3, "c": 2}, 10, at_least=1) == {"a": 8, "b": 1, "c": 1}
+    assert allocate({"a": 95, "b": 3, "c": 2}, 2, at_least=1) == {"a": 2, "b": 0, "c": 0}
+    assert allocate({"a": 2, "b": 1}, 99) == {"a": 2, "b": 1}
 
 
 def test_draw_is_seeded_and_stays_inside_its_strata() -> None:
     members = {"a": range(10), "b": range(10, 30)}
-    first = draw(members, 9, np.random.default_rng(3))
-    assert first == draw(members, 9, np.random.default_rng(3))
-    assert first != draw(members, 9, np.random.default_rng(4))
+    first = stratified_sample(members, 9, np.random.default_rng(3))
+    assert first == stratified_sample(members, 9, np.random.default_rng(3))
+    assert first != stratified_sample(members, 9, np.random.default_rng(4))
     assert sum(member < 10 for member in first) == 3
 
 
@@ -93,18 +93,16 @@ def test_six_documents_are_enough_for_two_classes() -> None:
 
 
 def test_what_belongs_together_stays_together() -> None:
-    documents = [
-        Raw(f"d{i}", ("x", "y"), "ab"[i % 2], together=f"group{i // 4}") for i in range(400)
-    ]
+    documents = [Raw(f"d{i}", ("x", "y"), "ab"[i % 2], group=f"group{i // 4}") for i in range(400)]
     parts = split(documents, source())
-    groups = [{raw.together for raw in parts[name]} for name in SPLITS]
+    groups = [{raw.group for raw in parts[name]} for name in SPLITS]
     assert all(groups)
     assert len(set.union(*groups)) == sum(map(len, groups)) == 100
 
 
 def test_a_group_key_is_never_mistaken_for_a_document_id() -> None:
     documents = raws({"a": 20, "b": 20})
-    documents[0] = Raw("alone", ("x", "y"), "a", together=documents[1].id)
+    documents[0] = Raw("alone", ("x", "y"), "a", group=documents[1].id)
     parts = split(documents, source())
     assert sum(len(parts[name]) for name in SPLITS) == 40
 
@@ -116,10 +114,10 @@ def test_an_unknown_split_is_told() -> None:
 
 def test_a_limit_keeps_the_proportions_of_split_and_label() -> None:
     parts = split(raws({"a": 100, "b": 300}), source())
-    fewer = thin(parts, 100, 0, "classification")
+    fewer = subsample(parts, 100, 0, "classification")
     assert [len(fewer[name]) for name in SPLITS] == [68, 12, 20]
     assert Counter(raw.label for raw in fewer["train"]) == {"a": 17, "b": 51}
     assert all(set(fewer[name]) <= set(parts[name]) for name in SPLITS)
-    assert fewer == thin(parts, 100, 0, "classification")
-    assert fewer != thin(parts, 100, 1, "classification")
-    assert thin(parts, 400, 0, "classification") == parts
+    assert fewer == subsample(parts, 100, 0, "classification")
+    assert fewer != subsample(parts, 100, 1, "classification")
+    assert subsample(parts, 400, 0, "classification") == parts

@@ -53,7 +53,7 @@ def test_every_format_gives_the_same_corpus(name: str, tmp_path: Path) -> None:
     expected = load(tmp_path / "expected.csv", rows)
     assert corpus.fingerprint == expected.fingerprint
     assert corpus.classes == ("0", "1")
-    assert (corpus.task, corpus.said) == ("classification", ())
+    assert (corpus.task, corpus.notes) == ("classification", ())
     assert corpus.train[0].id.startswith("row-")
 
 
@@ -63,7 +63,7 @@ def test_columns_the_user_names(tmp_path: Path) -> None:
     corpus = load(tmp_path / "a.csv", rows, text="note", label="kind")
     assert corpus.classes == ("0", "1")
     assert "thing" in corpus.vocabulary.index
-    assert corpus.said == ()
+    assert corpus.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_guesses_are_said_aloud(names: dict[str, str], said: list[str], tmp_path
     rows = [{"number": i, **row, "year": "2019"} for i, row in enumerate(small.rows())]
     corpus = load(tmp_path / "a.csv", renamed(rows, **names))
     assert corpus.classes == ("0", "1")
-    assert len(corpus.said) == 2
-    assert all(name in sentence for name, sentence in zip(said, corpus.said, strict=True))
+    assert len(corpus.notes) == 2
+    assert all(name in sentence for name, sentence in zip(said, corpus.notes, strict=True))
 
 
 def test_a_second_text_makes_a_pair(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_second_text_makes_a_pair(tmp_path: Path) -> None:
     corpus = load(tmp_path / "a.csv", rows)
     assert corpus.task == "pair"
     assert corpus.train[0].query[:3] == ("they", "liked", "it")
-    assert "'hypothesis' was taken for the query column" in corpus.said[1]
+    assert "'hypothesis' was taken for the query column" in corpus.notes[1]
     named = load(tmp_path / "b.csv", renamed(rows, hypothesis="other"), query="other")
     assert named.fingerprint == corpus.fingerprint
 
