@@ -12,6 +12,8 @@ import pytest
 from assay import cli
 from assay.verdict import CLAIMS
 
+pytestmark = pytest.mark.slow
+
 
 def test_results_and_messages_go_to_different_streams(finished):
     out, process = finished

@@ -8,7 +8,7 @@ import pytest
 
 from assay.engines.ray import local_ray
 
-ENGINES = ("serial", "processes", "ray")
+RAY = pytest.param("ray", marks=pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +21,13 @@ def running_ray() -> Iterator[None]:
             yield
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=["serial", "processes", RAY])
 def engine(request: pytest.FixtureRequest) -> str:
     """Each of the three engines."""
     return _start(request)
 
 
-@pytest.fixture(params=ENGINES[1:])
+@pytest.fixture(params=["processes", RAY])
 def parallel_engine(request: pytest.FixtureRequest) -> str:
     """An engine whose workers are processes of their own and can die."""
     return _start(request)

@@ -16,6 +16,8 @@ from assay.engines import run_graph
 from assay.engines.graph import Task
 from assay.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_plain_pool_loses_innocent_jobs_with_a_killed_worker(tmp_path):
     """The reference fault: jobs that run or wait beside a killed one fail with it."""

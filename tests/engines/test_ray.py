@@ -16,6 +16,7 @@ print(sorted(run_jobs("ray", abs, [-3, 1, -2], 2, ray_address=sys.argv[1])))
 """
 
 
+@pytest.mark.slow
 def test_a_running_cluster_is_joined_and_left_running(running_ray):
     import ray
 
