@@ -1,4 +1,4 @@
-"""Small documents with random attention and logits; whole-number ones are full of ties."""
+"""Small documents with random attention and logits; rounded ones have many ties."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ def random_case(rng, documents, items, classes=1, ties=False, peak=1.5, scale=2.
 
 
 def plain_jsd(p, q):
-    """The textbook's definition, one outcome at a time."""
+    """The textbook definition, one outcome at a time."""
     total = 0.0
     for x, y in zip(p, q, strict=True):
         mean = (x + y) / 2
@@ -49,12 +49,14 @@ def vertices(values, low, high):
 
 
 def plain_optimum(weights, values, prediction, eps):
+    """The largest JSD over all vertices."""
     low = logit(prediction - eps) if prediction - eps > 0 else -math.inf
     high = logit(prediction + eps) if prediction + eps < 1 else math.inf
     return max((plain_jsd(v, weights) for v in vertices(values, low, high)), default=0.0)
 
 
 def prediction(weights, terms, bias):
+    """The probability of the second class."""
     return expit(bias[0] + (weights[..., None] * terms).sum(-2)[..., 0])
 
 

@@ -1,4 +1,4 @@
-"""Is each step of the greedy choice the best there is, and is every choice feasible?"""
+"""Tests that every step of the greedy choice is the best and every choice is feasible."""
 
 import math
 import tracemalloc
@@ -21,8 +21,8 @@ def solve(weights, terms, bias, mask, eps=EPS):
     return optimum, diverse_adversaries(weights, terms, bias, mask, optimum, column=0, eps=eps)
 
 
-def in_full(found, document, items):
-    """The chosen weights of one document, written out."""
+def dense_weights(found, document, items):
+    """The chosen weights of one document as dense arrays."""
     mixes = found.mixes
     chosen = []
     for place in np.flatnonzero(found.exists[document]):
@@ -45,34 +45,34 @@ def case(request):
 
 
 @pytest.mark.parametrize("eps", [EPS, 0.2])
-def test_each_step_takes_the_best_of_all_vertices(case, eps):
+def test_each_step_takes_the_best_vertex(case, eps):
     weights, terms, bias, mask = case
     _, found = solve(*case, eps)
     outputs = prediction(weights, terms, bias)
-    several = 0
+    complete = 0
     for b, n in enumerate(mask.sum(1)):
         left = all_vertices(terms[b, :n, 0] + bias[0], outputs[b], eps)
-        chosen = in_full(found, b, n)
+        chosen = dense_weights(found, b, n)
         assert len(chosen) == min(K, len(left))
-        several += len(chosen) == K
+        complete += len(chosen) == K
         for step, taken in enumerate(chosen):
 
             def gain(vertex, before=chosen[:step], own=weights[b, :n]):
-                apart = sum(plain_jsd(vertex, other) for other in before)
-                return plain_jsd(vertex, own) + PAIR_WEIGHT * apart
+                mutual = sum(plain_jsd(vertex, other) for other in before)
+                return plain_jsd(vertex, own) + PAIR_WEIGHT * mutual
 
             assert gain(taken) == pytest.approx(max(map(gain, left)), abs=1e-9)
             nearest = min(range(len(left)), key=lambda i: np.abs(left[i] - taken).max())
             np.testing.assert_allclose(left.pop(nearest), taken, atol=1e-7)
-    assert several > 20
+    assert complete > 20
 
 
-def test_the_numbers_are_those_of_the_weights(case):
+def test_reported_values_are_those_of_the_weights(case):
     weights, terms, bias, mask = case
     optimum, found = solve(*case)
     outputs = prediction(weights, terms, bias)
     for b in range(len(weights)):
-        chosen = in_full(found, b, weights.shape[1])
+        chosen = dense_weights(found, b, weights.shape[1])
         for alpha in chosen:
             assert abs(expit(bias[0] + alpha @ terms[b, :, 0]) - outputs[b]) <= EPS + TOLERANCE
             assert alpha[~mask[b]].sum() == 0
@@ -85,7 +85,7 @@ def test_the_numbers_are_those_of_the_weights(case):
     assert np.array_equal(found.jsd[:, 0], optimum.jsd[:, 0])
 
 
-def test_neither_company_nor_padding_matters():
+def test_batch_and_padding_change_nothing():
     case = random_case(np.random.default_rng(3), 40, 12)
     weights, terms, bias, mask = case
     together = solve(*case)[1]
@@ -93,14 +93,14 @@ def test_neither_company_nor_padding_matters():
         n = mask[b].sum()
         alone = solve(weights[b : b + 1, :n], terms[b : b + 1, :n], bias, mask[b : b + 1, :n])[1]
         for name in Mix.NAMES:
-            there = together.exists[b]
+            exists = together.exists[b]
             ours, theirs = getattr(alone.mixes, name), getattr(together.mixes, name)
-            assert np.array_equal(ours[0, there], theirs[b, there])
+            assert np.array_equal(ours[0, exists], theirs[b, exists])
         assert np.array_equal(alone.jsd[0], together.jsd[b])
         assert alone.pairwise_jsd[0] == together.pairwise_jsd[b]
 
 
-def test_two_logits_are_one():
+def test_two_logits_equal_one():
     """A softmax over two classes is a sigmoid of the difference."""
     weights, terms, bias, mask = random_case(np.random.default_rng(4), 30, 8)
     whole = np.concatenate([np.zeros_like(terms), terms], axis=-1)
@@ -110,25 +110,27 @@ def test_two_logits_are_one():
     np.testing.assert_allclose(two.spread(), one.spread(), atol=1e-12)
 
 
-def test_shared_items_bring_mixes_together():
+def test_mutual_jsd_with_shared_items():
     many = Mix(np.array([[0, 2, 1, 0]]), np.array([[1, 3, 1, 1]]), np.array([[0.25, 0.5, 0, 0.6]]))
     one = Mix(np.array([[0]]), np.array([[1]]), np.array([[0.25]]))
-    written = [[0.75, 0.25, 0, 0], [0, 0, 0.5, 0.5], [0, 1, 0, 0], [0.4, 0.6, 0, 0]]
-    expected = [plain_jsd(row, written[0]) for row in written]
+    dense = [[0.75, 0.25, 0, 0], [0, 0, 0.5, 0.5], [0, 1, 0, 0], [0.4, 0.6, 0, 0]]
+    expected = [plain_jsd(row, dense[0]) for row in dense]
     np.testing.assert_allclose(mutual_jsd(many, one)[0], expected, atol=1e-12)
 
 
-def test_one_item_and_no_document():
+def test_one_item_and_no_documents():
     alone = (np.ones((1, 1)), np.ones((1, 1, 1)), np.zeros(1), np.ones((1, 1), dtype=bool))
     found = solve(*alone)[1]
     assert found.exists.sum() == 1
     assert found.mean_jsd() == pytest.approx([0])
     assert np.isnan(found.spread()).all()
-    nobody = solve(np.zeros((0, 3)), np.zeros((0, 3, 1)), np.zeros(1), np.zeros((0, 3), dtype=bool))
-    assert nobody[1].mean_jsd().shape == nobody[1].spread().shape == (0,)
+    no_documents = solve(
+        np.zeros((0, 3)), np.zeros((0, 3, 1)), np.zeros(1), np.zeros((0, 3), dtype=bool)
+    )
+    assert no_documents[1].mean_jsd().shape == no_documents[1].spread().shape == (0,)
 
 
-def test_a_long_document_costs_little_memory():
+def test_memory_for_a_long_document():
     case = random_case(np.random.default_rng(5), 24, 4000)
     optimum = exact_adversary(*case, [EPS])
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Does the search find feasible weights, near the optimum and never beyond it?"""
+"""Tests that the search finds feasible weights, near the optimum and never beyond it."""
 
 import numpy as np
 import pytest
@@ -44,14 +44,14 @@ def searched(request):
     return case, search(case)
 
 
-def test_never_beyond_the_exact_optimum_and_often_near(searched):
+def test_search_is_near_the_optimum_and_never_beyond(searched):
     case, found = searched
     exact = exact_adversary(*case, EPS).jsd
     assert (found.jsd.numpy() <= exact + 1e-6).all()
     assert found.jsd.mean() > 0.7 * exact.mean()
 
 
-def test_every_witness_is_feasible_and_scores_what_is_reported(searched):
+def test_witness_is_feasible_and_has_the_reported_values(searched):
     (weights, terms, bias, mask), found = searched
     decode, original = affine(terms, bias), torch.from_numpy(weights)[:, None]
     moved = tvd(class_probabilities(decode(found.weights)), class_probabilities(decode(original)))
@@ -62,7 +62,7 @@ def test_every_witness_is_feasible_and_scores_what_is_reported(searched):
     assert (found.jsd[:, 0] >= found.jsd[:, 1]).all()
 
 
-def test_a_document_alone_is_found_the_same(searched):
+def test_batch_changes_nothing(searched):
     (weights, terms, bias, mask), found = searched
     row = slice(3, 4)
     alone = published_search(
@@ -75,7 +75,7 @@ def test_a_document_alone_is_found_the_same(searched):
     torch.testing.assert_close(alone.jsd, found.jsd[row], rtol=0, atol=1e-6)
 
 
-def test_a_head_that_is_not_affine_and_single_precision():
+def test_non_affine_head_in_single_precision():
     rng = np.random.default_rng(5)
     weights, _, _, mask = random_case(rng, 12, 7)
     states = torch.from_numpy(rng.normal(size=(12, 7, 6))).float()
@@ -87,7 +87,7 @@ def test_a_head_that_is_not_affine_and_single_precision():
         logits = outer(torch.tanh(inner(torch.bmm(proposals, states)) * 3))
         return torch.cat([logits[..., :3], torch.full_like(logits[..., :1], -torch.inf)], dim=-1)
 
-    with torch.no_grad():  # as callers do who only read
+    with torch.no_grad():  # as in an audit
         found = published_search(
             decode,
             attention,
@@ -102,7 +102,7 @@ def test_a_head_that_is_not_affine_and_single_precision():
     assert found.jsd[torch.from_numpy(mask.sum(1) > 2)].mean() > 0.1
 
 
-def test_the_objective_is_the_published_one():
+def test_objective_is_the_published_one():
     rng = np.random.default_rng(2)
     weights = torch.from_numpy(rng.dirichlet(np.ones(4), 3))
     proposals = torch.from_numpy(rng.dirichlet(np.ones(4), (3, 5)))
@@ -113,7 +113,7 @@ def test_the_objective_is_the_published_one():
     torch.testing.assert_close(_spread(proposals, weights), plain)
 
 
-def test_one_candidate_without_steps_is_its_start_drawn_back():
+def test_a_start_outside_the_bound_is_pulled_back():
     case = random_case(np.random.default_rng(4), 30, 6)
     weights, terms, bias, mask = case
     starts = keyed_starts(30, 6, 1)
@@ -123,11 +123,11 @@ def test_one_candidate_without_steps_is_its_start_drawn_back():
     found = published_search(decode, *tensors, [1.0, 0.01], starts, settings=settings)
     start = torch.softmax(starts.masked_fill(~tensors[1][:, None], -torch.inf), -1)
     torch.testing.assert_close(found.weights[:, :1], start)
-    far = found.tvd[:, 0] > 0.01  # drawn back onto the bound, and no further
+    far = found.tvd[:, 0] > 0.01  # pulled back onto the bound, and no further
     torch.testing.assert_close(found.tvd[far, 1], torch.full_like(found.tvd[far, 1], 0.01))
 
 
-def test_starts_are_normal_and_a_documents_own():
+def test_starts_are_normal_and_depend_on_the_document():
     keys = document_keys([str(b) for b in range(400)], 0, "search")
     starts = starting_logits(keys, 50)
     assert starts.shape == (400, 5, 50)

@@ -1,4 +1,4 @@
-"""Does the bracket hold the truth, and is it narrow where it must be?"""
+"""Tests that the bracket contains the optimum and is narrow."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SHAPES = [(4, 3), (9, 3), (26, 3), (9, 5), (26, 4)]
 
 
 def decoded(weights, terms, bias):
-    """Probabilities for weights (B, P, T), by another route than the package's."""
+    """Probabilities for weights (B, P, T), computed independently of the package."""
     logits = torch.from_numpy(weights) @ torch.from_numpy(terms) + torch.from_numpy(bias)
     return class_probabilities(logits)
 
@@ -33,7 +33,7 @@ def bracketed(request):
     return case, bracket_adversary(*case, FRONTIER)
 
 
-def test_every_witness_is_feasible_and_scores_what_is_reported(bracketed):
+def test_witness_is_feasible_and_has_the_reported_values(bracketed):
     (weights, terms, bias, mask), found = bracketed
     shift = tvd(decoded(found.weights, terms, bias), decoded(weights[:, None], terms, bias)).numpy()
     assert (shift <= np.array(FRONTIER) + TOLERANCE).all()
@@ -45,7 +45,7 @@ def test_every_witness_is_feasible_and_scores_what_is_reported(bracketed):
     assert (found.weights * ~mask[:, None] == 0).all()
 
 
-def test_the_ends_are_in_order_and_never_fall(bracketed):
+def test_ends_are_in_order_and_monotone_in_eps(bracketed):
     _, found = bracketed
     assert (found.lower >= 0).all()
     assert (found.lower <= found.upper).all()
@@ -64,7 +64,7 @@ def test_a_wide_bound_gives_the_unconstrained_optimum(bracketed):
 
 
 @pytest.mark.parametrize(("items", "classes"), [(3, 3), (4, 3), (4, 4)])
-def test_no_point_of_a_fine_grid_is_above(items, classes):
+def test_no_point_of_a_fine_grid_is_above_the_upper_end(items, classes):
     rng = np.random.default_rng(items)
     _, terms, bias, mask = random_case(rng, 80, items, classes, scale=1.0)
     mask[:], weights = True, rng.dirichlet(np.ones(items), 80)
@@ -81,7 +81,7 @@ def test_no_point_of_a_fine_grid_is_above(items, classes):
 
 
 @pytest.mark.parametrize("classes", [3, 5])
-def test_the_search_stays_below_the_upper_end_and_finds_less(classes):
+def test_search_stays_below_the_upper_end(classes):
     torch.set_num_threads(1)
     weights, terms, bias, mask = random_case(np.random.default_rng(1), 40, 9, classes)
     starts = starting_logits(document_keys([str(b) for b in range(40)], 0, "search"), 9)
@@ -100,7 +100,7 @@ def test_the_search_stays_below_the_upper_end_and_finds_less(classes):
 
 @pytest.mark.parametrize("scale", [1.0, 2.0, 3.0])
 @pytest.mark.parametrize("peak", [1.0, 2.0])
-def test_three_classes_and_few_items_are_narrow(scale, peak):
+def test_bracket_is_narrow_for_three_classes_and_few_items(scale, peak):
     rng = np.random.default_rng(3)
     weights, terms, bias, mask = random_case(rng, 90, 20, 3, peak=peak, scale=scale)
     keep = mask.sum(1) > 3
@@ -109,7 +109,7 @@ def test_three_classes_and_few_items_are_narrow(scale, peak):
 
 
 @pytest.mark.parametrize("classes", [3, 5, 10])
-def test_two_items_are_a_line_and_solved_as_one(classes):
+def test_two_items_are_solved_exactly(classes):
     rng = np.random.default_rng(classes)
     terms, bias = rng.normal(size=(50, 6, classes)) * 2, rng.normal(size=classes)
     weights, mask = np.zeros((50, 6)), np.zeros((50, 6), dtype=bool)
@@ -127,7 +127,7 @@ def test_two_items_are_a_line_and_solved_as_one(classes):
         assert (found.upper[:, e] >= best - 1e-9).all()
 
 
-def test_padding_and_batch_change_nothing():
+def test_batch_and_padding_change_nothing():
     weights, terms, bias, mask = random_case(np.random.default_rng(8), 12, 9, 3)
     together = bracket_adversary(weights, terms, bias, mask, FRONTIER)
     noise = np.random.default_rng(1).normal(size=(12, 15, 3))
@@ -149,7 +149,7 @@ def test_padding_and_batch_change_nothing():
         np.testing.assert_allclose(parts, expected, rtol=0, atol=1e-9)
 
 
-def test_one_item_no_item_and_no_document():
+def test_one_item_no_items_and_no_documents():
     weights = np.array([[1.0, 0.0], [0.0, 0.0]])
     mask = np.array([[True, False], [False, False]])
     found = bracket_adversary(weights, np.ones((2, 2, 3)), np.zeros(3), mask, [0.01, 1.0])
@@ -160,7 +160,7 @@ def test_one_item_no_item_and_no_document():
     assert empty.weights.shape == (0, 1, 2)
 
 
-def test_two_classes_are_sent_to_the_exact_answer():
+def test_two_classes_are_refused():
     with pytest.raises(ValueError, match="exact"):
         bracket_adversary(*random_case(np.random.default_rng(0), 2, 3, 2), [0.01])
 
@@ -168,11 +168,11 @@ def test_two_classes_are_sent_to_the_exact_answer():
 @pytest.mark.parametrize("classes", [3, 4, 5, 14, 23, 30])
 @pytest.mark.parametrize("items", [1, 3, 24])
 @pytest.mark.parametrize("scale", [0.0, 0.01, 8.0, 60.0])
-def test_the_bracket_survives_guessing_and_saturated_models(classes, items, scale):
+def test_uncertain_and_saturated_models(classes, items, scale):
     rng = np.random.default_rng(classes)
     weights, terms, bias, mask = random_case(rng, 3, items, classes, scale=scale)
-    favoured = np.where(np.arange(classes) == classes // 2, 3 * scale, 0.0)
-    found = bracket_adversary(weights, terms + favoured, bias, mask, THREE_BOUNDS)
+    favored = np.where(np.arange(classes) == classes // 2, 3 * scale, 0.0)
+    found = bracket_adversary(weights, terms + favored, bias, mask, THREE_BOUNDS)
     assert (found.lower <= found.upper).all()
     assert (found.lower >= 0).all()
     assert (found.upper <= np.log(2) + 1e-9).all()
@@ -180,7 +180,7 @@ def test_the_bracket_survives_guessing_and_saturated_models(classes, items, scal
 
 
 @pytest.mark.parametrize("classes", [3, 14])
-def test_the_bracket_of_long_documents_does_not_depend_on_the_batch(classes):
+def test_long_documents_do_not_depend_on_the_batch(classes):
     weights, terms, bias, mask = random_case(np.random.default_rng(5), 6, 40, classes, scale=6.0)
     together = bracket_adversary(weights, terms, bias, mask, THREE_BOUNDS)
     for row in range(6):

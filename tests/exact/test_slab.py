@@ -1,4 +1,4 @@
-"""Batches in which no item lies on one side of any bound, as saturated models produce them."""
+"""Tests of pairs of items when all items lie on one side of a bound, as with saturated models."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_no_pair_exists_when_all_items_lie_on_one_side(sign, items):
 
 
 @pytest.mark.parametrize("sign", [-1, 1], ids=["all below", "all above"])
-def test_a_one_sided_document_does_not_borrow_items_from_its_neighbour(sign):
+def test_one_sided_documents_use_no_items_of_other_documents(sign):
     rng = np.random.default_rng(3)
     weights, mask = rng.dirichlet(np.ones(5), 2), np.ones((2, 5), dtype=bool)
     values = np.stack([sign * rng.uniform(1, 2, 5), np.array([-2.0, -1.0, 1.0, 2.0, 3.0])])

@@ -1,4 +1,4 @@
-"""Is the exact adversary exact, feasible, and the same in whatever batch?"""
+"""Tests that the exact adversary is exact, feasible, and independent of the batch."""
 
 import math
 import tracemalloc
@@ -33,7 +33,7 @@ def test_equals_vertex_enumeration(case):
         np.testing.assert_allclose(ours[b], plain, rtol=0, atol=1e-9)
 
 
-def test_the_witness_is_feasible_and_scores_what_is_reported(case):
+def test_witness_is_feasible_and_has_the_reported_values(case):
     weights, terms, bias, mask = case
     found = exact_adversary(*case, FRONTIER)
     witness = found.weights(weights)
@@ -50,7 +50,7 @@ def test_the_witness_is_feasible_and_scores_what_is_reported(case):
     np.testing.assert_allclose(found.jsd, scored, rtol=0, atol=1e-12)
 
 
-def test_never_falls_as_eps_widens_and_order_does_not_matter(case):
+def test_jsd_is_monotone_in_eps_in_any_order(case):
     rising = exact_adversary(*case, FRONTIER)
     assert (np.diff(rising.jsd, axis=1) >= 0).all()
     assert (rising.jsd >= 0).all()
@@ -100,7 +100,7 @@ def test_three_items_by_hand():
     assert found.jsd[0, 0] == pytest.approx(plain_jsd([1 - share, 0, share], weights[0]))
 
 
-def test_batches_and_padding_change_no_bit(case):
+def test_batch_and_padding_change_no_bit(case):
     weights, terms, bias, mask = case
     together = exact_adversary(*case, FRONTIER)
     noise = np.random.default_rng(1).normal(size=(len(weights), 5))
@@ -141,13 +141,13 @@ def test_a_softmax_over_two_classes_is_the_sigmoid_of_the_difference(case):
     np.testing.assert_allclose(ours.jsd, exact_adversary(*case, FRONTIER).jsd, rtol=0, atol=1e-9)
 
 
-def test_tensors_are_taken_as_arrays():
+def test_tensors_are_accepted():
     case = random_case(np.random.default_rng(0), 20, 5)
     tensors = [torch.from_numpy(np.asarray(part)) for part in case]
     assert np.array_equal(exact_adversary(*tensors, [0.01]).jsd, exact_adversary(*case, [0.01]).jsd)
 
 
-def test_documents_of_one_item_and_of_none_keep_their_weights():
+def test_documents_with_one_item_or_none_keep_their_weights():
     weights = np.array([[1.0, 0.0], [0.0, 0.0]])
     mask = np.array([[True, False], [False, False]])
     found = exact_adversary(weights, np.ones((2, 2, 1)), [0.5], mask, [0.01, 1.0])
@@ -156,7 +156,7 @@ def test_documents_of_one_item_and_of_none_keep_their_weights():
     assert np.array_equal(found.weights(weights), np.stack([weights] * 2, axis=1))
 
 
-def test_equal_items_resolve_to_the_lowest():
+def test_ties_resolve_to_the_lowest_index():
     weights = np.full((1, 6), 1 / 6)
     terms = np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0])[None, :, None]
     found = exact_adversary(weights, terms, [0.0], np.ones((1, 6)), [0.01])
@@ -173,7 +173,7 @@ def test_saturated_predictions_are_bounded_on_one_side_only():
     assert found.first[0, 2] == 2  # expit(3) is within 0.06 of one, and item 2 is the lightest
 
 
-def test_what_cannot_be_answered_is_refused():
+def test_invalid_arguments_are_refused():
     weights, terms, bias, mask = random_case(np.random.default_rng(0), 2, 3, classes=3)
     with pytest.raises(ValueError, match="3 logits"):
         exact_adversary(weights, terms, bias, mask, [0.01])
@@ -183,13 +183,13 @@ def test_what_cannot_be_answered_is_refused():
         exact_adversary(weights, terms[..., :1] * math.inf, bias[:1], mask, [0.1])
 
 
-def test_best_so_far_keeps_the_earliest_of_equals():
+def test_best_so_far_keeps_the_first_among_ties():
     scores = np.array([[0.3, 0.1, 0.3, 0.5]])
     assert best_so_far(scores, np.array([0.01, 0.02, 0.03, 0.04])).tolist() == [[0, 0, 0, 3]]
     assert best_so_far(scores, np.array([0.04, 0.03, 0.02, 0.01])).tolist() == [[3, 3, 3, 3]]
 
 
-def test_a_long_document_stays_small():
+def test_memory_for_a_long_document():
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.ones(3000), 1)
     terms = rng.normal(size=(1, 3000, 1)) * 3

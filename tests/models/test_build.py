@@ -6,7 +6,7 @@ from assay.models.build import build_model
 from tests.small_models import network
 
 
-def test_initial_weights_depend_on_the_seed_alone():
+def test_initial_weights_depend_only_on_the_seed():
     config = network().config
     torch.manual_seed(1)
     first = build_model(config, 5)

@@ -1,4 +1,4 @@
-"""What must hold for every model the package builds?"""
+"""Tests of what holds for every model that the package builds."""
 
 import pytest
 import torch
@@ -19,15 +19,22 @@ def logits_of(model: Model, documents: Batch) -> torch.Tensor:
 
 @pytest.mark.parametrize(("task", "encoder", "attention"), EVERY)
 def test_a_batch_of_one_equals_a_batch_of_many(task: str, encoder: str, attention: str):
-    """Also means that no state, and no query, depends on padding."""
+    """This implies that no state and no query depends on padding."""
     model = network(task, encoder, attention, classes=3)
     many = batch([2, 9, 5, 1], pair=task == "pair", classes=3)
     together = logits_of(model, many)
     for row in range(4):
         one = many.rows(slice(row, row + 1))
         width = int(one.lengths.max())
-        shortened = Batch(one.ids, one.items[:, :width], one.mask[:, :width], one.labels,
-                          one.query, one.query_mask, one.allowed)  # fmt: skip
+        shortened = Batch(
+            one.ids,
+            one.items[:, :width],
+            one.mask[:, :width],
+            one.labels,
+            one.query,
+            one.query_mask,
+            one.allowed,
+        )
         torch.testing.assert_close(logits_of(model, shortened)[0], together[row])
 
 
@@ -61,13 +68,13 @@ def test_proposals_are_a_batch_axis():
     torch.testing.assert_close(together, apart)
 
 
-def test_candidates_that_are_not_allowed_have_no_probability():
+def test_disallowed_candidates_have_no_probability():
     logits = logits_of(network("pair", classes=3), batch([3, 7], pair=True, classes=3))
     assert logits[0, 2] == -torch.inf
     assert torch.isfinite(logits[1]).all()
 
 
-def test_what_each_kind_of_model_offers():
+def test_protocols_of_classifiers_and_pair_models():
     classifier, pair = network(), network("pair")
     for model in (classifier, pair):
         assert isinstance(model, Model)

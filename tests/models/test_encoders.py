@@ -1,4 +1,4 @@
-"""Tests of the markers around a text and of the pooled encoder."""
+"""Tests of the frame around a text and of the pooled encoder."""
 
 import torch
 
@@ -9,7 +9,7 @@ from tests.small_models import batch, network
 LENGTHS = [1, 2, 5, 9, 4, 9, 13]
 
 
-def test_a_hand_worked_frame():
+def test_frame_by_hand():
     """Two items of three: start, x, y, end, zero; read backwards: end, y, x, start, zero."""
     items = torch.tensor([[[1.0], [2.0], [0.0]]])
     mask = torch.tensor([[True, True, False]])
@@ -19,7 +19,7 @@ def test_a_hand_worked_frame():
     assert frame.mirror[0].tolist() == [1, 0, 2]
 
 
-def test_of_a_pooled_encoder_no_weights_change_anything():
+def test_weights_change_nothing_with_a_pooled_encoder():
     model, documents = network(encoder="pooled"), batch(LENGTHS)
     view = View(model, documents)
     lengths = documents.mask.sum(1, keepdim=True)

@@ -5,7 +5,7 @@ import torch
 from assay.models.heads import AffineHead, decode
 
 
-def test_a_hand_worked_head():
+def test_affine_head_by_hand():
     """Three states, weights 1/2, 1/4, 1/4, logit 2 c + 1."""
     head = AffineHead(1, 2).double()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""What must hold for Serrano & Smith's six models?"""
+"""Tests of the six models of Serrano & Smith."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from assay.scores.leave_one_out import reencode_without_each
 from tests.models.nested_batches import batch_for, layered
 
 COUNTS = [1, 2, 5, 9, 4]
-every = pytest.mark.parametrize("encoder", SERRANO_SMITH)
+every_encoder = pytest.mark.parametrize("encoder", SERRANO_SMITH)
 
 
 def logits_of(model: Model, documents: Batch) -> torch.Tensor:
@@ -31,8 +31,8 @@ def cropped(documents: Batch, row: int) -> Batch:
     return replace(one, items=one.items[:, :width], mask=one.mask[:, :width])
 
 
-@every
-def test_it_offers_every_cheap_route(encoder: str):
+@every_encoder
+def test_models_support_all_optional_protocols(encoder: str):
     model = layered(encoder)
     assert all(
         isinstance(model, kind)
@@ -40,9 +40,9 @@ def test_it_offers_every_cheap_route(encoder: str):
     )
 
 
-@every
+@every_encoder
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_restart_equals_reading_again(encoder: str, attention: str):
+def test_cheap_leave_one_out_equals_encoding_again(encoder: str, attention: str):
     model, documents = layered(encoder, attention), batch_for(encoder, COUNTS)
     ours, again = (
         model.logits_without_each(documents),
@@ -51,15 +51,15 @@ def test_restart_equals_reading_again(encoder: str, attention: str):
     torch.testing.assert_close(ours[documents.mask], again[documents.mask], rtol=0, atol=1e-10)
 
 
-@every
-def test_fading_is_near_the_exact(encoder: str):
+@every_encoder
+def test_fading_is_close_to_exact(encoder: str):
     model, documents = layered(encoder), batch_for(encoder, [30, 25])
     exact = model.logits_without_each(documents)[documents.mask]
     faded = model.logits_without_each(documents, exact=False)[documents.mask]
     torch.testing.assert_close(faded, exact, rtol=0, atol=1e-2)
 
 
-@every
+@every_encoder
 def test_a_batch_of_one_equals_a_batch_of_many(encoder: str):
     model, documents = layered(encoder), batch_for(encoder, COUNTS)
     together = logits_of(model, documents)
@@ -68,7 +68,7 @@ def test_a_batch_of_one_equals_a_batch_of_many(encoder: str):
         torch.testing.assert_close(alone, together[row], rtol=0, atol=1e-12)
 
 
-@every
+@every_encoder
 def test_affine_terms_give_the_logits(encoder: str):
     model, documents = layered(encoder), batch_for(encoder, COUNTS)
     states = model.encode(documents)
@@ -78,8 +78,8 @@ def test_affine_terms_give_the_logits(encoder: str):
     torch.testing.assert_close(rebuilt, model.decode(states, weights))
 
 
-def test_a_sentence_vector_is_its_words_under_the_word_attention():
-    """Every sentence read by itself, with torch's own functions and no padding."""
+def test_sentence_vectors_are_attended_words():
+    """Every sentence is encoded by itself, with torch's own functions and no padding."""
     model, documents = layered("han-rnn"), batch_for("han-rnn", COUNTS)
     embedded, weights = model.embed(documents), model.word_weights(documents)
     table = documents.sentences
@@ -89,7 +89,9 @@ def test_a_sentence_vector_is_its_words_under_the_word_attention():
         for place in range(count):
             number = int(documents.items[row, place])
             words = table.words[table.starts[number] : table.starts[number + 1]]
-            states = _both_ways(model.word_level.encoder, model.embedding(words)[None])[0]
+            states = _bidirectional_states(model.word_level.encoder, model.embedding(words)[None])[
+                0
+            ]
             inside = torch.tanh(model.word_attention.items(states))
             alpha = torch.softmax(model.word_attention.direction(inside)[:, 0], 0)
             torch.testing.assert_close(torch.tensor(weights[row][place]).double(), alpha)
@@ -97,16 +99,18 @@ def test_a_sentence_vector_is_its_words_under_the_word_attention():
     assert embedded[~documents.mask].abs().max() == 0
 
 
-def _both_ways(encoder, items):
+def _bidirectional_states(encoder, items):
     both = torch.nn.GRU(12, 8, bidirectional=True, batch_first=True).double()
     both.load_state_dict(
-        {**encoder.forwards.state_dict(),
-         **{f"{name}_reverse": value for name, value in encoder.backwards.state_dict().items()}}
-    )  # fmt: skip
+        {
+            **encoder.forwards.state_dict(),
+            **{f"{name}_reverse": value for name, value in encoder.backwards.state_dict().items()},
+        }
+    )
     return both(items)[0]
 
 
-def test_a_flan_without_markers_is_torchs_own_convolution():
+def test_flan_convolution_equals_torch():
     model, documents = layered("flan-conv"), batch_for("flan-conv", [7])
     items = model.embed(documents).transpose(1, 2)
     maps = model.text.encoder.maps
@@ -115,14 +119,14 @@ def test_a_flan_without_markers_is_torchs_own_convolution():
     torch.testing.assert_close(model.encode(documents).items, expected)
 
 
-def test_how_sentences_are_cut_for_reading_does_not_matter(monkeypatch: pytest.MonkeyPatch):
+def test_chunks_of_sentences_change_nothing(monkeypatch: pytest.MonkeyPatch):
     model, documents = layered("han-rnn"), batch_for("han-rnn", COUNTS)
     whole = model.embed(documents)
     monkeypatch.setattr(hierarchical, "SENTENCE_CELLS", 1)  # one sentence at a time
     torch.testing.assert_close(model.embed(documents), whole, rtol=0, atol=1e-12)
 
 
-def test_leave_one_out_reads_no_word_twice(monkeypatch: pytest.MonkeyPatch):
+def test_leave_one_out_encodes_no_word_twice(monkeypatch: pytest.MonkeyPatch):
     model, documents = layered("han-rnn"), batch_for("han-rnn", COUNTS)
     read: list[int] = []
     encode = model.word_level.encoder.forward
@@ -133,15 +137,15 @@ def test_leave_one_out_reads_no_word_twice(monkeypatch: pytest.MonkeyPatch):
     assert sum(read) == sum(COUNTS)
 
 
-def test_each_model_refuses_the_others_items():
+def test_models_refuse_items_of_the_other_kind():
     with pytest.raises(ValueError, match="sentences"):
         layered("flan-rnn").embed(batch_for("han-rnn", [2]))
     with pytest.raises(ValueError, match="words"):
         layered("han-rnn").embed(batch_for("flan-rnn", [2]))
 
 
-@every
-def test_nothing_is_dropped_outside_a_training(encoder: str):
+@every_encoder
+def test_dropout_is_active_only_during_a_training(encoder: str):
     model, documents = layered(encoder), batch_for(encoder, COUNTS)
     clean = logits_of(model, documents)
     torch.testing.assert_close(logits_of(model.train(), documents), clean, rtol=0, atol=0)
@@ -155,7 +159,7 @@ def test_nothing_is_dropped_outside_a_training(encoder: str):
     assert not torch.equal(first, clean)
 
 
-def test_what_is_kept_makes_up_for_what_is_dropped():
+def test_dropout_keeps_the_mean():
     place = torch.nn.Sequential(Dropout("here"), torch.nn.Linear(1, 1))
     with active_dropout(place, {"here": 0.25}, torch.Generator()):
         values = place[0](torch.ones(40_000))
@@ -163,7 +167,7 @@ def test_what_is_kept_makes_up_for_what_is_dropped():
     assert values.mean() == pytest.approx(1, abs=0.01)
 
 
-def test_words_start_at_length_one_and_padding_at_zero():
+def test_loaded_vectors_are_normalized_and_padding_is_zero():
     model = layered("han-rnn")
     vectors = torch.randn(50, 12, dtype=torch.float64)
     vectors[7] = 0

@@ -5,15 +5,17 @@ import torch
 from tests.small_models import batch, network
 
 
-def test_the_bilstm_equals_torchs_own_on_packed_input():
-    """The papers' way: a bidirectional LSTM over packed `<sos> ... <eos>`."""
+def test_bilstm_equals_torch_on_packed_input():
+    """As in the papers: a bidirectional LSTM over packed `<sos> ... <eos>`."""
     model, documents = network(), batch([2, 9, 5])
     side, encoder = model.text, model.text.encoder
     both = torch.nn.LSTM(12, 8, bidirectional=True, batch_first=True).double()
     both.load_state_dict(
-        {**encoder.forwards.state_dict(),
-         **{f"{name}_reverse": value for name, value in encoder.backwards.state_dict().items()}}
-    )  # fmt: skip
+        {
+            **encoder.forwards.state_dict(),
+            **{f"{name}_reverse": value for name, value in encoder.backwards.state_dict().items()},
+        }
+    )
     frame = side.frame(side.embed(documents.items), documents.mask)
     packed = torch.nn.utils.rnn.pack_padded_sequence(
         frame.framed, frame.lengths + 2, batch_first=True, enforce_sorted=False

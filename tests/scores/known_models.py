@@ -1,4 +1,4 @@
-"""Models whose scores are known beforehand, and the audit's view of small documents."""
+"""Models whose scores are known, and the audit's view of small documents."""
 
 import torch
 from torch import Tensor
@@ -8,17 +8,18 @@ from assay.models.protocol import States
 from assay.models.view import AuditView
 from tests.small_models import WORDS, batch, network
 
-POOL = torch.arange(10, 30)  # words that may be put in another's place
+POOL = torch.arange(10, 30)  # replacement words
 
 
 def view_of(lengths: list[int], seed: int = 0, **kind) -> AuditView:
+    """The audit's view of documents of these lengths."""
     task, classes = kind.get("task", "classification"), kind.get("classes", 2)
     documents = batch(lengths, pair=task == "pair", classes=classes)
     return AuditView(network(**kind), documents, seed, POOL)
 
 
 class Linear:
-    """log-odds of class 1 = bias + mean over items of direction . e: each item adds its own."""
+    """log-odds of class 1 = bias + mean over items of direction . e, so that items are additive."""
 
     classes = ("a", "b")
 
@@ -43,12 +44,13 @@ class Linear:
         return (weights[..., None, :] @ states.items @ self.direction) + 0.3
 
     def contributions(self, view: AuditView) -> Tensor:
+        """The exact contributions of the items to the log-odds of the predicted class."""
         sign = 2 * view.decisions[:, None] - 1
         return sign * view.weights * (self.embed(view.batch) @ self.direction)
 
 
 class Bare:
-    """Three verbs and nothing else."""
+    """A model with the three required methods only."""
 
     classes = ("a", "b")
 

@@ -1,4 +1,4 @@
-"""Are replacement, norm and chance what their names say?"""
+"""Tests of the scores from attention and of the random score."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from assay.scores.attention import attention_norm, random
 from tests.scores.known_models import view_of
 
 
-def test_the_norm_by_hand():
+def test_attention_norm_by_hand():
     view = view_of([4])
     for item in range(4):
         state = view.states.items[0, item].detach().numpy()
@@ -15,7 +15,7 @@ def test_the_norm_by_hand():
         assert float(attention_norm(view)[0, item]) == pytest.approx(expected)
 
 
-def test_chance_is_uniform():
-    drawn = random(view_of([2000]))[0].numpy()
-    assert 0 <= drawn.min() < 0.01 < 0.99 < drawn.max() < 1
-    assert drawn.mean() == pytest.approx(0.5, abs=0.02)
+def test_random_score_is_uniform():
+    draws = random(view_of([2000]))[0].numpy()
+    assert 0 <= draws.min() < 0.01 < 0.99 < draws.max() < 1
+    assert draws.mean() == pytest.approx(0.5, abs=0.02)

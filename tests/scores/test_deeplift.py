@@ -1,4 +1,4 @@
-"""Is the rescale rule the one of the paper?"""
+"""Tests of DeepLIFT's rescale rule."""
 
 from dataclasses import replace
 from math import tanh
@@ -14,9 +14,14 @@ from tests.scores.known_models import Bare, view_of
 
 
 @pytest.mark.parametrize("encoder", ["cnn", "average"])
-@pytest.mark.parametrize(("task", "classes"), [
-    ("classification", 2), ("classification", 4), ("pair", 3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("task", "classes"),
+    [
+        ("classification", 2),
+        ("classification", 4),
+        ("pair", 3),
+    ],
+)
 def test_contributions_add_up(encoder: str, task: str, classes: int):
     view = view_of([4, 9, 1], encoder=encoder, task=task, classes=classes)
     embedded = view.model.embed(view.batch)
@@ -48,7 +53,7 @@ def test_by_hand():
 
 
 class Modules(nn.Module):
-    """The cnn encoder and its head with activations as modules, as captum wants them."""
+    """The cnn encoder and its head with activations as modules, as captum needs them."""
 
     def __init__(self, view) -> None:
         super().__init__()
@@ -65,14 +70,14 @@ class Modules(nn.Module):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:captum")  # that it sets hooks
-def test_it_is_captums_where_captum_can_be_asked():
+def test_deeplift_equals_captum():
     view = view_of([5, 9, 7], encoder="cnn")
     embedded = view.model.embed(view.batch).detach()
     expected = DeepLift(Modules(view)).attribute(embedded, torch.zeros_like(embedded)).sum(-1)
     torch.testing.assert_close(deeplift(view), expected * view.batch.mask)
 
 
-def test_encoders_that_multiply_are_refused():
+def test_encoders_with_gates_are_refused():
     with pytest.raises(NotApplicable, match="bilstm encoder, whose gates multiply"):
         deeplift(view_of([3]))
     with pytest.raises(NotApplicable, match="feed-forward encoder"):

@@ -1,4 +1,4 @@
-"""What must hold for each score, whatever it measures?"""
+"""Tests of what holds for every score."""
 
 import subprocess
 import sys
@@ -13,26 +13,39 @@ from assay.scores.score import take_rows
 from tests.scores.known_models import POOL, Bare, Linear, view_of
 from tests.small_models import batch
 
-DRAWN = ("random", "lime", "kernel_shap", "feature_permutation")
-NEEDS_EMBEDDING = ("gradient", "gradient_attention", "gradient_input", "gradient_norm",
-                   "integrated_gradients", "lime", "kernel_shap")  # fmt: skip
+RANDOM_SCORES = ("random", "lime", "kernel_shap", "feature_permutation")
+NEEDS_EMBEDDING = (
+    "gradient",
+    "gradient_attention",
+    "gradient_input",
+    "gradient_norm",
+    "integrated_gradients",
+    "lime",
+    "kernel_shap",
+)
 ADDITIVE = ("gradient_input", "integrated_gradients", "kernel_shap", "lime")
-every = pytest.mark.parametrize("name", SCORES)
+every_score = pytest.mark.parametrize("name", SCORES)
 
 
-@every
-def test_it_declares_itself(name: str):
+@every_score
+def test_declaration_and_documentation(name: str):
     score = SCORES[name]
     assert score.name == name
     assert score.question.endswith("?")
     assert score.paper
 
 
-@every
-@pytest.mark.parametrize("kind", [
-    {"encoder": "cnn"}, {"encoder": "cnn", "task": "pair", "classes": 3}, {"encoder": "average"},
-], ids=str)  # fmt: skip
-def test_padding_is_zero_and_company_does_not_matter(name: str, kind: dict):
+@every_score
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"encoder": "cnn"},
+        {"encoder": "cnn", "task": "pair", "classes": 3},
+        {"encoder": "average"},
+    ],
+    ids=str,
+)
+def test_padding_is_zero_and_the_batch_does_not_matter(name: str, kind: dict):
     view = view_of([4, 9, 6, 1], **kind)
     score = SCORES[name].compute(view)
     assert score.dtype == torch.float64
@@ -44,23 +57,23 @@ def test_padding_is_zero_and_company_does_not_matter(name: str, kind: dict):
         torch.testing.assert_close(alone[0], score[row, :length], rtol=1e-4, atol=1e-6)
 
 
-@every
-def test_it_is_the_same_each_time_and_only_chance_heeds_the_seed(name: str):
+@every_score
+def test_scores_are_reproducible_and_only_random_ones_depend_on_the_seed(name: str):
     first, again, other = (
         SCORES[name].compute(view_of([5, 12], seed=seed, encoder="average")) for seed in (0, 0, 1)
     )
     assert torch.equal(first, again)
-    assert torch.equal(first, other) == (name not in DRAWN)
+    assert torch.equal(first, other) == (name not in RANDOM_SCORES)
 
 
-@every
-def test_only_signed_scores_fall_below_zero(name: str):
+@every_score
+def test_only_signed_scores_are_negative(name: str):
     score = SCORES[name].compute(view_of([8, 12, 20], encoder="cnn"))
     assert bool((score < 0).any()) == SCORES[name].signed
 
 
 @pytest.mark.parametrize("name", NEEDS_EMBEDDING)
-def test_a_model_without_embed_is_told_so(name: str):
+def test_models_without_embed_are_refused(name: str):
     with pytest.raises(NotApplicable, match="embed"):
         SCORES[name].check(Bare())
     with pytest.raises(NotApplicable, match="embed"):
@@ -68,14 +81,14 @@ def test_a_model_without_embed_is_told_so(name: str):
 
 
 @pytest.mark.parametrize("name", sorted(SCORES.keys() - {*NEEDS_EMBEDDING, "deeplift"}))
-def test_the_others_ask_for_three_verbs_only(name: str):
+def test_other_scores_need_only_the_three_methods(name: str):
     SCORES[name].check(Bare())
     score = SCORES[name].compute(AuditView(Bare(), batch([3, 5]), 0, POOL))
     assert score.isfinite().all()
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
-def test_a_linear_model_leaves_nothing_to_disagree_about(name: str, monkeypatch):
+def test_additive_scores_agree_on_a_linear_model(name: str, monkeypatch):
     monkeypatch.setattr("assay.scores.surrogates.PENALTY", 1e-9)
     view = AuditView(Linear(), batch([3, 12, 7]), 0, POOL)
     expected = Linear().contributions(view)
@@ -84,7 +97,7 @@ def test_a_linear_model_leaves_nothing_to_disagree_about(name: str, monkeypatch)
     torch.testing.assert_close(SCORES[name].compute(view), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_without_a_rival_class_there_is_nothing_to_explain():
+def test_scores_are_zero_if_only_one_class_is_allowed():
     view = view_of([5, 5], encoder="average", task="pair", classes=3)
     allowed = torch.tensor([[False, True, False], [True, True, True]])
     view = replace(view, batch=replace(view.batch, allowed=allowed))
@@ -94,6 +107,6 @@ def test_without_a_rival_class_there_is_nothing_to_explain():
         assert score[1].isfinite().all(), name
 
 
-def test_captum_is_imported_when_first_asked():
+def test_captum_is_imported_on_first_use():
     code = "import sys, assay.scores; sys.exit('captum' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Are the other gradients the derivatives they claim to be?"""
+"""Tests of the gradient scores against finite differences."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ ITEM = 2
 
 
 def probability(view, embedded: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
-    """Of the predicted class; with None attention is computed again."""
+    """The probability of the predicted class; with `weights=None` attention is computed again."""
     with torch.no_grad():
         states = view.model.contextualise(embedded, view.batch)
         weights = view.model.attend(states) if weights is None else weights
@@ -31,20 +31,21 @@ def probability(view, embedded: torch.Tensor, weights: torch.Tensor | None) -> t
 
 
 def slope(view, change: torch.Tensor, weights: torch.Tensor | None) -> torch.Tensor:
+    """The finite difference of the probability along `change`."""
     embedded = view.model.embed(view.batch).detach()
     up, down = (probability(view, embedded + h * change, weights) for h in (STEP, -STEP))
     return (up - down) / (2 * STEP)
 
 
 def along_item(view, item: int) -> torch.Tensor:
-    """The embeddings with all but this item's set to zero: a direction to move in."""
+    """A direction to move in: the embeddings with all but this item's set to zero."""
     embedded = view.model.embed(view.batch).detach()
     return embedded * (torch.arange(embedded.shape[1]) == item)[:, None]
 
 
 @KINDS
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_through_attention_the_weights_follow(encoder: str, task: str, classes: int):
+def test_gradient_attention_equals_finite_differences(encoder: str, task: str, classes: int):
     view = view_of([4, 6], encoder=encoder, task=task, classes=classes)
     score = gradient_attention(view)
     expected = slope(view, along_item(view, ITEM), None)
@@ -53,7 +54,7 @@ def test_through_attention_the_weights_follow(encoder: str, task: str, classes: 
 
 
 @KINDS
-def test_the_sign_is_for_or_against_the_prediction(task: str, classes: int):
+def test_gradient_input_equals_finite_differences(task: str, classes: int):
     view = view_of([4, 6], task=task, classes=classes)
     signed = gradient_input(view)
     for item in range(4):
@@ -62,19 +63,19 @@ def test_the_sign_is_for_or_against_the_prediction(task: str, classes: int):
     assert torch.equal(signed.abs(), gradient(view))
 
 
-def test_the_norm_is_over_every_direction():
+def test_gradient_norm_equals_finite_differences():
     view = view_of([4, 6])
     size = view.model.embed(view.batch).shape[-1]
-    embedding_gradients = []
+    slopes = []
     for direction in torch.eye(size, dtype=torch.float64):
         change = torch.zeros(6, size, dtype=torch.float64)
         change[ITEM] = direction
-        embedding_gradients.append(slope(view, change, view.weights))
-    expected = torch.stack(embedding_gradients).square().sum(0).sqrt()
+        slopes.append(slope(view, change, view.weights))
+    expected = torch.stack(slopes).square().sum(0).sqrt()
     torch.testing.assert_close(gradient_norm(view)[:, ITEM], expected, rtol=1e-5, atol=1e-9)
 
 
-def test_another_view_is_not_given_the_slopes_of_the_last():
+def test_gradients_are_not_shared_between_views():
     one, other = view_of([5]), view_of([5], encoder="average")
     assert not torch.equal(gradient(one), gradient(other))
     assert torch.equal(gradient(one), gradient(view_of([5])))
@@ -82,8 +83,8 @@ def test_another_view_is_not_given_the_slopes_of_the_last():
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
-def test_it_equals_a_finite_difference(task: str, classes: int, encoder: str):
-    """Scaling e_t by 1 + h moves y by h (dy/de . e), attention fixed."""
+def test_gradient_equals_finite_differences(task: str, classes: int, encoder: str):
+    """Scaling e_t by 1 + h changes y by h (dy/de . e), with attention fixed."""
     model = network(task, encoder, classes=classes)
     documents = batch([4, 6], pair=task == "pair", classes=classes)
     view = View(model, documents)
@@ -100,11 +101,11 @@ def test_it_equals_a_finite_difference(task: str, classes: int, encoder: str):
         up[:, item] *= 1 + STEP
         down[:, item] *= 1 - STEP
         slope = (probability(up) - probability(down)) / (2 * STEP)
-        there = documents.mask[:, item]
-        torch.testing.assert_close(score[there, item], slope[there].abs(), rtol=1e-5, atol=1e-9)
+        real = documents.mask[:, item]
+        torch.testing.assert_close(score[real, item], slope[real].abs(), rtol=1e-5, atol=1e-9)
 
 
-def test_a_saturated_prediction_still_orders_its_items():
+def test_saturated_predictions_have_gradients():
     model, documents = network(), batch([6])
     with torch.no_grad():
         model.head.output.bias.fill_(60)  # sigmoid(60) is 1 in float64 too
@@ -112,8 +113,8 @@ def test_a_saturated_prediction_still_orders_its_items():
     assert (score > 0).all()
 
 
-def test_with_an_affine_head_the_gradient_of_the_state_orders_as_attention_does():
-    """J&W's unit fact: |dy/dh_t| summed is proportional to a_t when attention is detached."""
+def test_gradients_of_states_are_proportional_to_attention():
+    """Jain & Wallace: |dy/dh_t| is proportional to a_t if attention is detached."""
     model, documents = network(), batch([7])
     states = model.encode(documents)
     weights = model.attend(states).detach()

@@ -1,4 +1,4 @@
-"""Do the contributions add up, and are they captum's own where a fixed rule suffices?"""
+"""Tests that integrated gradients add up, and that they find sudden switches."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from captum.attr import IntegratedGradients
 from assay.models.classifier import ENCODERS
 from assay.models.protocol import States
 from assay.models.view import AuditView
-from assay.scores import integrated_gradients as own
+from assay.scores import integrated_gradients as module
 from assay.scores.gradients import predicted_log_odds
 from assay.scores.integrated_gradients import integrated_gradients, log_odds_difference
 from tests.scores.known_models import Linear, view_of
@@ -18,15 +18,15 @@ MANY = 400
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
-def test_they_add_up_to_what_the_items_change(encoder: str, task: str, classes: int):
+def test_contributions_add_up(encoder: str, task: str, classes: int):
     view = view_of([4, 11, 7], encoder=encoder, task=task, classes=classes)
     total = log_odds_difference(view)
     found = integrated_gradients(view).sum(1)
-    assert ((found - total).abs() <= own.GAP * total.abs().clamp(min=1)).all()
+    assert ((found - total).abs() <= module.GAP * total.abs().clamp(min=1)).all()
 
 
-def test_many_points_give_the_same_answer():
-    """A midpoint sum, plainly written."""
+def test_integral_equals_a_midpoint_sum():
+    """A plain midpoint sum."""
     view = view_of([4, 7])
     embedded = view.model.embed(view.batch).detach()
     plain = torch.zeros(view.batch.mask.shape, dtype=torch.float64)
@@ -39,7 +39,7 @@ def test_many_points_give_the_same_answer():
 
 
 class Switch(Linear):
-    """Jumps by 5 within a thousandth of the way; one Gauss rule of 12 points steps over it."""
+    """Jumps by 5 within a thousandth of the line, which one Gauss rule of 12 points misses."""
 
     def decode(self, states: States, weights: torch.Tensor) -> torch.Tensor:
         logits = super().decode(states, weights)
@@ -57,12 +57,12 @@ def test_a_sudden_switch_is_found():
         sign = 2 * view.decisions - 1
         return view.model.decode(states, view.model.attend(states))[:, 0] * sign
 
-    fixed = IntegratedGradients(forward).attribute(embedded, n_steps=own.POINTS).sum()
+    fixed = IntegratedGradients(forward).attribute(embedded, n_steps=module.POINTS).sum()
     total = log_odds_difference(view)
     assert (fixed - total).abs() > 1
     torch.testing.assert_close(integrated_gradients(view).sum(1), total, rtol=0.05, atol=0.05)
 
 
-def test_a_document_that_never_adds_up_has_no_score(monkeypatch):
-    monkeypatch.setattr(own, "HALVINGS", 0)
+def test_documents_that_do_not_add_up_are_nan(monkeypatch):
+    monkeypatch.setattr(module, "HALVINGS", 0)
     assert integrated_gradients(AuditView(Switch(), batch([6]))).isnan().all()

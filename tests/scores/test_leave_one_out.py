@@ -1,4 +1,4 @@
-"""Is leave-one-out of long documents near enough, chosen by the document alone, and checked?"""
+"""Tests of leave-one-out of long documents: its accuracy, and the check of it in every run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from assay.config import Settings
 from assay.evidence import FADING_ERROR, FADING_TAU_ERROR
-from assay.models import deletion as fading
+from assay.models import deletion as deletion
 from assay.models.view import AuditView, View
 from assay.probes.agreement import measure
 from assay.runs.jobs import AuditJob, AuditPart
@@ -33,8 +33,8 @@ BELOW = 100
 
 @pytest.fixture
 def coarse(monkeypatch):
-    """A model that is taken to forget much sooner than it does."""
-    monkeypatch.setattr(fading, "TOLERANCE", 0.05)
+    """A tolerance far too large, so that errors are visible."""
+    monkeypatch.setattr(deletion, "TOLERANCE", 0.05)
 
 
 def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):
@@ -44,7 +44,7 @@ def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):
     )
 
 
-def whole(lengths):
+def run_documents(lengths):
     return RunDocuments(tuple(f"document {i}" for i in range(len(lengths))), tuple(lengths), ())
 
 
@@ -58,7 +58,7 @@ def test_short_documents_are_exact_and_long_ones_faded():
 
 
 @pytest.mark.usefixtures("coarse")
-def test_company_does_not_matter():
+def test_batch_changes_nothing():
     together = leave_one_out(view_of())
     whole_batch = batch(LENGTHS)
     for row, length in enumerate(LENGTHS):
@@ -68,14 +68,14 @@ def test_company_does_not_matter():
 
 
 @pytest.mark.usefixtures("coarse")
-def test_a_plain_view_and_a_higher_switch_are_exact():
+def test_plain_views_and_higher_thresholds_are_exact():
     exact = deletion_tvd(view_of())
     assert torch.equal(leave_one_out(View(network(), batch(LENGTHS))), exact)
     assert torch.equal(leave_one_out(view_of(below=201)), exact)
     assert torch.equal(leave_one_out(view_of(below=None)), exact)
 
 
-def test_nothing_fades_where_no_state_looks_far():
+def test_encoders_with_limited_reach_do_not_fade():
     for encoder in ("cnn", "average"):
         view = view_of(model=network(encoder=encoder), checked=["document 1"])
         assert torch.equal(leave_one_out(view), deletion_tvd(view))
@@ -83,13 +83,13 @@ def test_nothing_fades_where_no_state_looks_far():
 
 
 @pytest.mark.usefixtures("coarse")
-def test_checked_documents_keep_exact_values_and_tell_what_the_others_are_off():
+def test_checked_documents_are_exact_and_report_errors():
     view = view_of(checked=["document 1", "document 2"])
     scores = {"attention": view.weights.numpy(), "leave_one_out": leave_one_out(view).numpy()}
     exact, faded = deletion_tvd(view).numpy(), deletion_tvd(view, exact=False).numpy()
     np.testing.assert_allclose(scores["leave_one_out"][1], exact[1], rtol=0, atol=1e-12)
     frame = pl.concat(measure(view, scores).rows)
-    # `document 2` is short, so there is nothing to check.
+    # `document 2` is short, so it has nothing to check.
     rows = frame.filter(pl.col("quantity").is_in([FADING_ERROR, FADING_TAU_ERROR]))
     assert rows["instance"].to_list() == ["document 1"] * 2
     error, tau = rows["value"]
@@ -100,34 +100,35 @@ def test_checked_documents_keep_exact_values_and_tell_what_the_others_are_off():
     assert tau == pytest.approx(abs(taus[0] - taus[1]), abs=1e-12)
 
 
-def test_unchecked_runs_have_no_such_rows():
+def test_without_checked_documents_there_are_no_errors():
     view = view_of()
     scores = {name: SCORES[name].compute(view).numpy() for name in ("attention", "leave_one_out")}
     names = {frame["quantity"][0] for frame in measure(view, scores).rows}
     assert not names & {FADING_ERROR, FADING_TAU_ERROR}
 
 
-def test_the_sample_is_of_long_documents_and_does_not_depend_on_their_order():
+def test_checked_documents_are_long_and_do_not_depend_on_the_order():
     lengths = [500 if i % 2 else 50 for i in range(40)]
-    chosen = choose_checked_documents(whole(lengths), 400, seed=3)
+    chosen = choose_checked_documents(run_documents(lengths), 400, seed=3)
     assert len(chosen) == CHECKED
     assert all(lengths[int(name.split()[1])] == 500 for name in chosen)
-    turned = RunDocuments(*(part[::-1] for part in (whole(lengths).ids, tuple(lengths))), ())
+    turned = RunDocuments(
+        *(part[::-1] for part in (run_documents(lengths).ids, tuple(lengths))), ()
+    )
     assert choose_checked_documents(turned, 400, seed=3) == chosen
-    assert choose_checked_documents(whole(lengths), 400, seed=4) != chosen
-    assert choose_checked_documents(whole([50, 60]), 400, seed=3) == frozenset()
+    assert choose_checked_documents(run_documents(lengths), 400, seed=4) != chosen
+    assert choose_checked_documents(run_documents([50, 60]), 400, seed=3) == frozenset()
 
 
-def test_the_sample_is_never_too_dear_and_never_empty():
-    assert len(choose_checked_documents(whole([2_000] * 9), 400, seed=0)) == 2
-    assert choose_checked_documents(whole([9_000, 5_000, 7_000]), 400, seed=0) == {"document 1"}
+def test_checked_documents_are_within_budget_and_never_none():
+    assert len(choose_checked_documents(run_documents([2_000] * 9), 400, seed=0)) == 2
+    assert choose_checked_documents(run_documents([9_000, 5_000, 7_000]), 400, seed=0) == {
+        "document 1"
+    }
 
 
-def test_only_another_switch_makes_another_run():
-    """Runs and jobs from before there was a switch keep their names."""
-    assert "exact_below" not in Settings().as_record()
+def test_exact_below_is_part_of_settings_and_job_identity():
     assert Settings(exact_below=900).as_record()["exact_below"] == 900
-    part = AuditPart((), whole([]))
+    part = AuditPart((), run_documents([]))
     job = AuditJob(Path("model"), "key", part, ("agreement",), 0, 100, 1, "cpu", Path("jobs"))
-    assert "exact_below" not in job.job.identity
     assert replace(job, exact_below=900).job.key != job.job.key

@@ -1,4 +1,4 @@
-"""Is the sample one of the whole run, however its documents are cut into jobs?"""
+"""Tests of the sample of costly scores, which does not depend on the division into jobs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +25,15 @@ COSTLY = ("lime", "feature_permutation", "deeplift")
 
 
 def model():
-    config = ModelConfig("classification", "bilstm", "additive", TOY.classes,
-                         len(TOY.vocabulary), embedding=8, size=8)  # fmt: skip
+    config = ModelConfig(
+        "classification",
+        "bilstm",
+        "additive",
+        TOY.classes,
+        len(TOY.vocabulary),
+        embedding=8,
+        size=8,
+    )
     return build_model(config, 0).eval()
 
 
@@ -44,11 +51,19 @@ def probes(monkeypatch) -> tuple[str, ...]:
 
 
 def audit(documents, probes, whole=None):
-    return audit_documents(model(), documents, TOY.vocabulary, probes=probes, seed=3,
-                           model_seed=0, run=whole, sample=SAMPLE)  # fmt: skip
+    return audit_documents(
+        model(),
+        documents,
+        TOY.vocabulary,
+        probes=probes,
+        seed=3,
+        model_seed=0,
+        run=whole,
+        sample=SAMPLE,
+    )
 
 
-def test_cutting_changes_nothing(probes):
+def test_dividing_documents_changes_nothing(probes):
     together = audit(TOY.test, probes)
     whole = RunDocuments.of(TOY.test)
     cut = [audit(TOY.test[first : first + 5], probes, whole) for first in range(0, 24, 5)]
@@ -58,13 +73,14 @@ def test_cutting_changes_nothing(probes):
         one, other = together.instances[name], pieces[name]
         assert one.is_null().to_list() == other.is_null().to_list()
         assert one.null_count() == len(TOY.test) - SAMPLE
-        np.testing.assert_allclose(one.drop_nulls().explode(), other.drop_nulls().explode(),
-                                   rtol=1e-3, atol=1e-5)  # fmt: skip
+        np.testing.assert_allclose(
+            one.drop_nulls().explode(), other.drop_nulls().explode(), rtol=1e-3, atol=1e-5
+        )
     evidence = pl.concat([part.evidence for part in cut])
     assert len(evidence) == len(together.evidence) == len(TOY.test)
 
 
-def test_outside_the_sample_there_is_no_list_and_no_tau(probes):
+def test_documents_outside_the_sample_have_no_values(probes):
     measured = audit(TOY.test, probes)
     inside = RunDocuments.of(TOY.test).sample(SAMPLE, 3)
     for row in measured.instances.iter_rows(named=True):
@@ -76,7 +92,7 @@ def test_outside_the_sample_there_is_no_list_and_no_tau(probes):
     assert len(found) >= SAMPLE - 1  # a document may be constant
 
 
-def test_what_does_not_apply_is_said_even_where_no_document_is_sampled(probes):
+def test_not_applicable_is_reported_without_sampled_documents(probes):
     outside = [d for d in TOY.test if d.id not in RunDocuments.of(TOY.test).sample(SAMPLE, 3)][:3]
     measured = audit(outside, probes, RunDocuments.of(TOY.test))
     assert "gates multiply" in measured.not_applicable["deeplift"]
@@ -88,7 +104,7 @@ def of_length(ids: tuple[str, ...], length: int) -> RunDocuments:
     return RunDocuments(ids, (length,) * len(ids), ())
 
 
-def test_the_sample_is_seeded_and_ignores_the_order():
+def test_sample_is_seeded_and_does_not_depend_on_the_order():
     ids = tuple(f"d{i}" for i in range(500))
     one = of_length(ids, 9).sample(100, 0)
     assert len(one) == 100
@@ -98,7 +114,7 @@ def test_the_sample_is_seeded_and_ignores_the_order():
     assert of_length(ids, 9).sample(20, 0) < one  # the smaller sample is part of the larger
 
 
-def test_long_documents_are_fewer():
+def test_sample_of_long_documents_is_smaller():
     ids = tuple(f"d{i}" for i in range(500))
     assert len(of_length(ids, 200).sample(100, 0)) == 100
     assert len(of_length(ids, 1000).sample(100, 0)) == 4
@@ -116,14 +132,14 @@ def test_replacement_words_are_as_frequent_as_in_the_documents():
     assert RunDocuments.of(()).words == ()
 
 
-def test_cheap_scores_always_and_costly_ones_when_read():
+def test_costly_scores_are_computed_only_if_read():
     names = {score.name for score in scores_for([PROBES["permutation"]])}
     assert names == {name for name, score in SCORES.items() if not score.costly}
     wants = replace(PROBES["permutation"], scores=("lime",))
     assert {score.name for score in scores_for([wants])} == names | {"lime"}
 
 
-def test_the_whole_is_part_of_a_jobs_identity():
+def test_run_documents_are_part_of_the_job_identity():
     part = audit_parts(TOY.test)[0]
     here = AuditJob(Path(), "model", part, ("agreement",), 0, 100, 1, "cpu", Path())
     fewer = AuditPart(part.documents, RunDocuments.of(TOY.test[:-1]))

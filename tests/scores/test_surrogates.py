@@ -1,4 +1,4 @@
-"""Are LIME's weights a ridge regression and kernel SHAP's shares Shapley values?"""
+"""Tests of LIME, kernel SHAP and feature permutation against their definitions."""
 
 from itertools import combinations
 from math import factorial
@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from assay.models.view import NotApplicable, View
-from assay.scores import surrogates as own_lime
-from assay.scores import surrogates as shap
+from assay.scores import surrogates
 from assay.scores.score import rows_per_pass
 from assay.scores.surrogates import (
     DRAWS,
@@ -28,7 +27,7 @@ KEY = document_keys(["document 0"], 0, "test")[0]
 
 
 def shapley(value, n: int) -> np.ndarray:
-    """By the definition: over all coalitions without the item."""
+    """Shapley values by the definition: over all coalitions without the item."""
     shares = np.zeros(n)
     for item in range(n):
         others = [i for i in range(n) if i != item]
@@ -53,21 +52,21 @@ def test_short_documents_get_exact_shapley_values(encoder: str, task: str, class
         np.testing.assert_allclose(found[row, :n], expected, atol=1e-5)
 
 
-def test_longer_documents_come_near_and_still_add_up(monkeypatch):
-    monkeypatch.setattr(shap, "SAMPLES", 200)
+def test_sampled_shapley_values_are_close_and_add_up(monkeypatch):
+    monkeypatch.setattr(surrogates, "SAMPLES", 200)
     view = view_of([10], encoder="average")
     value = log_odds_by_presence(view, 0)
     found = kernel_shap(view)[0].numpy()
     ends = value(torch.tensor([[True] * 10, [False] * 10]))
     assert found.sum() == pytest.approx(float(ends[0] - ends[1]), abs=1e-5)
-    monkeypatch.setattr(shap, "SAMPLES", 2**10)  # all of them: exact, as the test above proves
+    monkeypatch.setattr(surrogates, "SAMPLES", 2**10)  # all of them: exact (test above)
     exact = kernel_shap(view)[0].numpy()
     assert np.corrcoef(found, exact)[0, 1] > 0.99
     assert np.abs(found - exact).max() < 0.1 * np.abs(exact).max()
 
 
-def test_drawn_coalitions_come_with_their_complements():
-    present, weights = shap.draw_coalitions(KEY, 30)
+def test_coalitions_come_with_their_complements():
+    present, weights = surrogates.draw_coalitions(KEY, 30)
     assert present[0].all()
     assert not present[1].any()
     inner = present[2:]
@@ -78,8 +77,8 @@ def test_drawn_coalitions_come_with_their_complements():
     assert (weights == 1).all()
 
 
-def test_sizes_follow_the_shapley_kernel():
-    sizes = shap.sampled_coalitions(KEY, 6, 20_000)[0].sum(1)
+def test_coalition_sizes_follow_the_shapley_kernel():
+    sizes = surrogates.sampled_coalitions(KEY, 6, 20_000)[0].sum(1)
     kernel = np.array([1 / (k * (6 - k)) for k in range(1, 6)])
     shares = np.bincount(sizes, minlength=7)[1:6] / len(sizes)
     np.testing.assert_allclose(shares, kernel / kernel.sum(), atol=0.015)
@@ -89,25 +88,25 @@ def test_fewer_coalitions_than_items_still_add_up():
     rng = np.random.default_rng(0)
     samples = np.vstack([np.ones(50), np.zeros(50), rng.random((20, 50)) < 0.5]).astype(float)
     outputs = rng.normal(size=22)
-    shares = shap.solve_shapley(samples, outputs, np.ones(22))
+    shares = surrogates.solve_shapley(samples, outputs, np.ones(22))
     assert shares.sum() == pytest.approx(outputs[0] - outputs[1])
 
 
 def test_lime_is_a_weighted_ridge_regression():
-    """By its normal equations, with an intercept that is not penalised."""
+    """By its normal equations, with an unpenalized intercept."""
     view = view_of([9])
-    present, weights = own_lime.draw_subsets(document_keys(view.batch.ids, 0, "lime")[0], 9)
+    present, weights = surrogates.draw_subsets(document_keys(view.batch.ids, 0, "lime")[0], 9)
     outputs = log_odds_by_presence(view, 0)(torch.from_numpy(present)).numpy()
     design = np.hstack([present, np.ones((len(present), 1))])
-    penalty = own_lime.PENALTY * np.diag([1.0] * 9 + [0.0])
+    penalty = surrogates.PENALTY * np.diag([1.0] * 9 + [0.0])
     gram = design.T @ (weights[:, None] * design) + penalty
     expected = np.linalg.solve(gram, design.T @ (weights * outputs))[:9]
     np.testing.assert_allclose(lime(view)[0], expected, atol=1e-4)
 
 
-def test_limes_samples():
-    present, weights = own_lime.draw_subsets(KEY, 12)
-    assert len(present) == own_lime.SAMPLES + own_lime.SAMPLES_PER_ITEM * 12
+def test_samples_of_lime():
+    present, weights = surrogates.draw_subsets(KEY, 12)
+    assert len(present) == surrogates.SAMPLES + surrogates.SAMPLES_PER_ITEM * 12
     assert present[0].all()
     assert weights[0] == 1
     absent = 12 - present[1:].sum(1)
@@ -116,7 +115,7 @@ def test_limes_samples():
     assert (np.diff(weights[1:][order]) <= 0).all()  # the more is gone, the less it counts
 
 
-def test_an_absent_item_is_a_zero_embedding_in_its_place():
+def test_absent_items_have_a_zero_embedding():
     view = view_of([5], encoder="cnn")
     embedded = view.model.embed(view.batch).detach().clone()
     embedded[0, 2] = 0
@@ -128,7 +127,7 @@ def test_an_absent_item_is_a_zero_embedding_in_its_place():
 
 
 @pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
-def test_replacement_is_a_plain_loop(task: str, classes: int, monkeypatch):
+def test_feature_permutation_equals_a_plain_loop(task: str, classes: int, monkeypatch):
     monkeypatch.setattr("assay.scores.score.PASS_BYTES", 20_000)  # several passes
     view = view_of([3, 6], task=task, classes=classes)
     assert rows_per_pass(view, 6) < 6 * DRAWS
@@ -143,16 +142,16 @@ def test_replacement_is_a_plain_loop(task: str, classes: int, monkeypatch):
             states = view.model.encode(changed)
             logits = view.model.decode(states, view.model.attend(states))
             moved.append(tvd(class_probabilities(logits), view.probabilities))
-        there = view.batch.mask[:, item]
-        expected = torch.stack(moved).mean(0)[there]
-        torch.testing.assert_close(found[there, item], expected)
+        real = view.batch.mask[:, item]
+        expected = torch.stack(moved).mean(0)[real]
+        torch.testing.assert_close(found[real, item], expected)
 
 
-def test_replacements_are_words_of_the_corpus_and_all_of_them_in_time():
-    drawn = replacements(view_of([40, 40]))
-    assert set(drawn.flatten().tolist()) == set(POOL.tolist())
+def test_replacements_are_all_words_of_the_corpus():
+    words = replacements(view_of([40, 40]))
+    assert set(words.flatten().tolist()) == set(POOL.tolist())
 
 
-def test_without_a_corpus_there_is_nothing_to_replace_with():
+def test_feature_permutation_needs_a_corpus():
     with pytest.raises(NotApplicable, match="corpus"):
         feature_permutation(View(network(), batch([3])))

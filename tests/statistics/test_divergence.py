@@ -1,4 +1,4 @@
-"""Are the distances those of scipy and of the textbook, also at the edges?"""
+"""Tests of divergences against scipy and hand-computed values."""
 
 import math
 
@@ -31,7 +31,7 @@ def test_kl_equals_scipy(pair):
     np.testing.assert_allclose(ours, entropy(p, q, axis=-1), rtol=1e-12)
 
 
-def test_hand_worked():
+def test_by_hand():
     p, q = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.5, 0.0, 0.5])
     assert tvd(p, q) == pytest.approx(0.5)
     assert jsd(p, q) == pytest.approx(0.5 * math.log(2))
@@ -42,7 +42,7 @@ def test_hand_worked():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_disjoint_and_equal_are_the_ends(dtype):
+def test_disjoint_and_equal_distributions(dtype):
     p, q = torch.eye(2, dtype=dtype)
     assert tvd(p, q) == 1
     assert jsd(p, q) == pytest.approx(math.log(2))
@@ -50,7 +50,7 @@ def test_disjoint_and_equal_are_the_ends(dtype):
     assert jsd(p, q).dtype == tvd(p, q).dtype == kl(p, q).dtype == dtype
 
 
-def test_jsd_of_almost_equal_keeps_its_digits():
+def test_jsd_of_almost_equal_distributions_is_accurate():
     step = 1e-9
     p = torch.tensor([0.5, 0.5], dtype=torch.float64)
     q = torch.tensor([0.5 + step, 0.5 - step], dtype=torch.float64)
@@ -58,7 +58,7 @@ def test_jsd_of_almost_equal_keeps_its_digits():
     assert jsd(p, q) == pytest.approx(step**2 / 2, rel=0.5)
 
 
-def test_almost_nothing_beside_much_is_not_lost():
+def test_tiny_probabilities_are_accurate():
     p = torch.tensor([1e-30, 1.0], dtype=torch.float64)
     q = torch.tensor([0.5, 0.5], dtype=torch.float64)
     sure = torch.tensor([0.0, 1.0], dtype=torch.float64)
@@ -66,7 +66,7 @@ def test_almost_nothing_beside_much_is_not_lost():
     assert jsd(p, q) == pytest.approx(0.5 * (math.log(4 / 3) + math.log(2) + 0.5 * math.log(1 / 3)))
 
 
-def test_the_smallest_floats_do_no_harm():
+def test_smallest_floats():
     tiny = torch.tensor([5e-324, 1.0], dtype=torch.float64)
     sure = torch.tensor([0.0, 1.0], dtype=torch.float64)
     assert 0 <= jsd(tiny, sure) < 1e-300
@@ -80,19 +80,19 @@ def test_leading_axes_broadcast(pair):
         torch.testing.assert_close(table.diagonal(), distance(p, q))
 
 
-def test_class_probabilities_of_one_logit_are_two():
+def test_one_logit_gives_two_class_probabilities():
     z = torch.tensor([[0.0], [2.0], [-60.0]], dtype=torch.float64)
     two = class_probabilities(z)
     torch.testing.assert_close(two, torch.softmax(torch.cat([torch.zeros_like(z), z], -1), -1))
     torch.testing.assert_close(two.sum(-1), torch.ones(3, dtype=torch.float64))
 
 
-def test_class_probabilities_of_several_logits_are_a_softmax():
+def test_several_logits_give_a_softmax():
     logits = torch.tensor([[[math.log(1.0), math.log(3.0), math.log(4.0)]]])
     torch.testing.assert_close(class_probabilities(logits), torch.tensor([[[0.125, 0.375, 0.5]]]))
 
 
-def test_decisions_take_the_lowest_of_equals():
+def test_decisions_take_the_lowest_index_among_ties():
     logits = torch.tensor([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0], [0.0, 1.0, 5.0]])
     assert decisions(logits).tolist() == [1, 0, 2]
     assert decisions(torch.tensor([[-1.0], [0.0], [0.5]])).tolist() == [0, 0, 1]

@@ -1,27 +1,30 @@
-"""Is the difference of two F1 scores and its interval what resampling documents gives?"""
+"""Tests of the difference of two F1 scores and its interval, against resampling of documents."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from assay.statistics import intervals as paired
+from assay.statistics import intervals as intervals
 from assay.statistics.intervals import f1_difference
 
 
-def drawn(classes: int, models: int, documents: int = 300):
+def random_models(classes: int, models: int, documents: int = 300):
     rng = np.random.default_rng(classes)
     labels = rng.integers(0, classes, documents)
     better, worse = (
-        np.where(rng.random((models, documents)) < right, labels,
-                 rng.integers(0, classes, (models, documents)))
+        np.where(
+            rng.random((models, documents)) < right,
+            labels,
+            rng.integers(0, classes, (models, documents)),
+        )
         for right in (0.8, 0.5)
-    )  # fmt: skip
+    )
     return labels, better, worse
 
 
 @pytest.mark.parametrize(("classes", "average"), [(2, "binary"), (4, "macro")])
-def test_the_value_is_scikit_learn_s(classes, average):
-    labels, better, worse = drawn(classes, 2)
+def test_value_equals_scikit_learn(classes, average):
+    labels, better, worse = random_models(classes, 2)
     one, other = (
         np.mean([f1_score(labels, model, average=average) for model in models])
         for models in (better, worse)
@@ -31,8 +34,8 @@ def test_the_value_is_scikit_learn_s(classes, average):
     assert found.n == len(labels)
 
 
-def test_the_bounds_are_those_of_a_plain_bootstrap():
-    labels, better, worse = drawn(2, 2)
+def test_bounds_equal_a_plain_bootstrap():
+    labels, better, worse = random_models(2, 2)
 
     def f1(rows: np.ndarray, decided: np.ndarray) -> float:
         right = (labels[rows] & decided[rows]).sum()
@@ -49,26 +52,26 @@ def test_the_bounds_are_those_of_a_plain_bootstrap():
     assert (found.low, found.high) == pytest.approx(tuple(plain), abs=0.01)
 
 
-def test_models_that_decide_alike_differ_by_nothing_for_certain():
-    labels, better, _ = drawn(2, 1)
+def test_equal_models_have_a_difference_of_exactly_zero():
+    labels, better, _ = random_models(2, 1)
     found = f1_difference(labels, better, better, seed=3)
     assert (found.value, found.low, found.high) == (0, 0, 0)
 
 
-def test_the_other_way_round_is_the_negative():
-    labels, better, worse = drawn(2, 1)
+def test_swapping_the_models_negates_the_difference():
+    labels, better, worse = random_models(2, 1)
     one = f1_difference(labels, better, worse, seed=3)
     other = f1_difference(labels, worse, better, seed=3)
     assert one.value == pytest.approx(-other.value)
 
 
 def test_pieces_do_not_change_the_draws(monkeypatch):
-    labels, better, worse = drawn(2, 1)
+    labels, better, worse = random_models(2, 1)
     whole = f1_difference(labels, better, worse, seed=3)
-    monkeypatch.setattr(paired, "COUNTS_AT_ONCE", 50)
+    monkeypatch.setattr(intervals, "COUNTS_AT_ONCE", 50)
     assert f1_difference(labels, better, worse, seed=3) == whole
 
 
-def test_other_numbers_of_models_may_be_compared():
-    labels, better, worse = drawn(2, 3)
+def test_different_numbers_of_models_can_be_compared():
+    labels, better, worse = random_models(2, 3)
     assert f1_difference(labels, better[:1], worse, seed=0).value > 0

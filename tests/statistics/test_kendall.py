@@ -1,4 +1,4 @@
-"""Is tau for a batch the tau, and the p, that scipy gives for each row alone?"""
+"""Tests of tau and its p-value against scipy, row by row, and of counting inversions."""
 
 import tracemalloc
 import warnings
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from assay.statistics import kendall as rank
+from assay.statistics import kendall as module
 from assay.statistics.kendall import Kendall, inversions, kendall
 
 TOLERANCE = 1e-12
@@ -36,7 +36,7 @@ def prefix_mask(rng, rows, length):
     return np.arange(length) < rng.integers(0, length + 1, size=(rows, 1))
 
 
-def test_hand_worked():
+def test_by_hand():
     # Two of three pairs agree. All six orders have a tau at least as far from zero, so p is 1.
     one = np.array([[1.0, 2.0, 3.0]])
     other = np.array([[1.0, 3.0, 2.0]])
@@ -86,13 +86,13 @@ def test_nearly_sorted_lists_of_any_length(length):
     assert_equal_to_scipy(x, y, np.ones_like(x, dtype=bool))
 
 
-def test_tiny_p_keeps_its_digits():
+def test_tiny_p_is_accurate():
     x = np.arange(40.0)[None]
     p = kendall(x, x, np.ones((1, 40), bool)).p[0]
     assert p == pytest.approx(kendalltau(x[0], x[0]).pvalue, rel=1e-9)
 
 
-def test_mask_may_have_gaps_and_hide_anything():
+def test_mask_with_gaps_hides_any_value():
     rng = np.random.default_rng(5)
     x, y = rng.random((2, 200, 30)).round(1)
     mask = rng.random((200, 30)) < 0.6
@@ -106,7 +106,7 @@ def test_infinite_and_signed_values():
     assert_equal_to_scipy(x, y, np.ones_like(x, dtype=bool))
 
 
-def test_no_tau_where_there_is_none():
+def test_undefined_tau_is_nan():
     x = np.array([[1.0, 1, 1], [1, 2, 3], [1, 2, 3], [1, 2, 3], [np.nan, 2, 3]])
     y = np.array([[1.0, 2, 3], [4, 4, 4], [1, 2, 3], [1, 2, 3], [1, 2, 3]])
     mask = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 1]], dtype=bool)
@@ -127,7 +127,7 @@ def test_chunks_change_nothing(monkeypatch):
     x, y = rng.random((2, 50, 20)).round(1)
     mask = prefix_mask(rng, 50, 20)
     whole = kendall(x, y, mask)
-    monkeypatch.setattr(rank, "CHUNK_BYTES", 3 * 20 * rank.BYTES_PER_ITEM)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 3 * 20 * module.BYTES_PER_ITEM)
     np.testing.assert_array_equal(kendall(x, y, mask), whole)
 
 
@@ -138,10 +138,10 @@ def test_memory_is_bounded():
     kendall(x, y, mask)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1.2 * rank.CHUNK_BYTES
+    assert peak < 1.2 * module.CHUNK_BYTES
 
 
-def test_neighbours_and_padding_change_nothing():
+def test_batch_and_padding_change_nothing():
     rng = np.random.default_rng(7)
     x, y = rng.random((2, 40, 100)).round(2)
     mask = prefix_mask(rng, 40, 100)
@@ -172,20 +172,20 @@ def test_symmetric(pairs):
 
 
 @given(lists)
-def test_turning_one_list_round_turns_the_sign(pairs):
+def test_reversing_one_list_changes_the_sign(pairs):
     x, y, mask = one_row(pairs)
     tau, p = kendall(x, y, mask)
     np.testing.assert_allclose(kendall(x, -y, mask), (-tau, p), rtol=0, atol=TOLERANCE)
 
 
 @given(lists)
-def test_only_order_counts(pairs):
+def test_only_the_order_matters(pairs):
     x, y, mask = one_row(pairs)
     np.testing.assert_array_equal(kendall(np.exp(x), y**3, mask), kendall(x, y, mask))
 
 
 @given(lists, st.randoms(use_true_random=False))
-def test_items_may_be_listed_in_any_order(pairs, random):
+def test_order_of_items_does_not_matter(pairs, random):
     shuffled = random.sample(pairs, len(pairs))
     np.testing.assert_array_equal(kendall(*one_row(pairs)), kendall(*one_row(shuffled)))
 
@@ -196,34 +196,34 @@ def test_a_list_agrees_with_itself(values):
     assert kendall(x, x, np.ones_like(x, dtype=bool)).tau[0] == pytest.approx(1, abs=TOLERANCE)
 
 
-def every_pair(row):
+def count_inversions(row):
     return sum(a > b for i, a in enumerate(row) for b in row[i + 1 :])
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7, 55, 56, 57, 112, 113, 230])
 @pytest.mark.parametrize("values", [2, 1000])
-def test_equals_looking_at_every_pair(length, values):
+def test_inversions_equal_comparing_every_pair(length, values):
     ranks = np.random.default_rng(length).integers(0, min(values, length + 1), size=(6, length))
-    assert inversions(ranks).tolist() == [every_pair(row) for row in ranks.tolist()]
+    assert inversions(ranks).tolist() == [count_inversions(row) for row in ranks.tolist()]
 
 
 @pytest.mark.parametrize("length", [50, 300, 5000])
-def test_sorted_and_reversed(length):
+def test_inversions_of_sorted_and_reversed_lists(length):
     rising = np.arange(length)
     both = np.stack([rising, rising[::-1]])
     assert inversions(both).tolist() == [0, length * (length - 1) // 2]
 
 
-def test_ranks_that_do_not_fit_sixteen_bits():
+def test_inversions_of_ranks_beyond_16_bits():
     length = 40_000
     falling = np.arange(length)[::-1][None]
     assert inversions(falling).tolist() == [length * (length - 1) // 2]
 
 
 @pytest.mark.parametrize("block", [1, 2, 5, 256])
-def test_the_width_of_blocks_changes_nothing(block, monkeypatch):
+def test_width_of_blocks_changes_nothing(block, monkeypatch):
     ranks = np.random.default_rng(block).integers(0, 300, size=(4, 300))
     expected = inversions(ranks)
-    monkeypatch.setattr(rank, "BLOCK", block)
-    monkeypatch.setattr(rank, "CACHED_RANKS", 500)
+    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(module, "CACHED_RANKS", 500)
     np.testing.assert_array_equal(inversions(ranks), expected)

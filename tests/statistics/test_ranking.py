@@ -1,10 +1,10 @@
-"""Are the measures of found marks scikit-learn's, document by document?"""
+"""Tests of the ranking metrics against scikit-learn, document by document."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from assay.statistics import ranking as roc
+from assay.statistics import ranking as module
 from assay.statistics.ranking import auc, marked_item_metrics
 
 DOCUMENTS, LONGEST = 60, 23
@@ -24,23 +24,23 @@ def batch(request):
     return scores, rng.random(scores.shape) < 0.3, mask
 
 
-def telling(marked, mask):
+def has_both_kinds(marked, mask):
     hits = (marked & mask).sum(1)
     return (hits > 0) & (hits < mask.sum(1))
 
 
 def expected_precision(scores, marked, draws=1000):
-    """The mean over random orders of equal scores, drawn one by one."""
+    """The mean over random orders of equal scores."""
     rng = np.random.default_rng(0)
     k = marked.sum()
     orders = [np.lexsort((rng.random(len(scores)), -scores))[:k] for _ in range(draws)]
     return np.mean([marked[order].mean() for order in orders])
 
 
-def test_auc_and_average_precision_are_scikit_learns(batch):
+def test_auc_and_average_precision_equal_scikit_learn(batch):
     scores, marked, mask = batch
     ours = marked_item_metrics(scores, marked, mask)
-    rows = np.flatnonzero(telling(marked, mask))
+    rows = np.flatnonzero(has_both_kinds(marked, mask))
     assert len(rows) > DOCUMENTS // 2
     for row in rows:
         real = mask[row]
@@ -50,7 +50,7 @@ def test_auc_and_average_precision_are_scikit_learns(batch):
         assert ours.average_precision[row] == pytest.approx(average_precision_score(marks, values))
 
 
-def test_precision_at_the_number_of_marks_by_hand():
+def test_precision_by_hand():
     scores = np.array([[4.0, 3.0, 2.0, 1.0], [1.0, 1.0, 1.0, 1.0], [5.0, 1.0, 1.0, 0.0]])
     marked = np.array(
         [[True, False, True, False], [True] * 3 + [False], [True, True, False, False]]
@@ -59,13 +59,13 @@ def test_precision_at_the_number_of_marks_by_hand():
     assert precision == pytest.approx([0.5, 0.75, 0.75])
 
 
-def test_precision_shares_equal_scores_as_random_orders_do():
+def test_precision_with_ties_equals_the_mean_over_random_orders():
     rng = np.random.default_rng(3)
     scores, marked = rng.integers(0, 3, (8, 9)).astype(float), rng.random((8, 9)) < 0.4
     marked[:, 0], marked[:, 1] = True, False
     ours = marked_item_metrics(scores, marked, np.ones_like(marked)).precision
-    drawn = [expected_precision(*row) for row in zip(scores, marked, strict=True)]
-    assert ours == pytest.approx(drawn, abs=0.04)
+    expected = [expected_precision(*row) for row in zip(scores, marked, strict=True)]
+    assert ours == pytest.approx(expected, abs=0.04)
 
 
 def test_perfect_reversed_and_constant_scores():
@@ -77,7 +77,7 @@ def test_perfect_reversed_and_constant_scores():
     assert ours.precision == pytest.approx([1, 0.5, 2 / 3])
 
 
-def test_nothing_to_tell_apart_is_nan():
+def test_undefined_metrics_are_nan():
     scores = np.array([[1.0, 2.0, 3.0]] * 5)
     scores[3, 0] = np.nan
     marked = np.array(
@@ -89,7 +89,7 @@ def test_nothing_to_tell_apart_is_nan():
         assert np.isnan(values).all()
 
 
-def test_padding_changes_nothing_whatever_it_holds(batch):
+def test_padding_changes_nothing(batch):
     scores, marked, mask = batch
     plain = marked_item_metrics(scores, marked, mask)
     noise = np.where(mask, scores, np.random.default_rng(1).choice([np.nan, 1e9, -1e9], mask.shape))
@@ -97,7 +97,7 @@ def test_padding_changes_nothing_whatever_it_holds(batch):
         np.testing.assert_array_equal(one, other)
 
 
-def test_the_order_of_items_and_a_monotone_change_matter_not(batch):
+def test_order_of_items_and_monotone_changes_do_not_matter(batch):
     scores, marked, mask = batch
     plain = marked_item_metrics(scores, marked, mask)
     turned = marked_item_metrics(scores[:, ::-1], marked[:, ::-1], mask[:, ::-1])
@@ -107,20 +107,20 @@ def test_the_order_of_items_and_a_monotone_change_matter_not(batch):
             np.testing.assert_allclose(one, other)
 
 
-def test_one_at_a_time_and_in_chunks_is_the_same(batch, monkeypatch):
+def test_batches_and_chunks_change_nothing(batch, monkeypatch):
     scores, marked, mask = batch
     plain = auc(scores, marked, mask)
     alone = [auc(*(each[row : row + 1] for each in batch))[0] for row in range(DOCUMENTS)]
     np.testing.assert_array_equal(plain, alone)
-    monkeypatch.setattr(roc, "CHUNK_BYTES", 7 * LONGEST * roc.BYTES_PER_ITEM)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 7 * LONGEST * module.BYTES_PER_ITEM)
     np.testing.assert_array_equal(plain, auc(scores, marked, mask))
 
 
-def test_no_document_and_no_item_have_no_values():
+def test_no_documents_and_no_items():
     assert auc(np.zeros((0, 4)), np.zeros((0, 4), bool), np.zeros((0, 4), bool)).shape == (0,)
     assert np.isnan(auc(np.zeros((2, 0)), np.zeros((2, 0), bool), np.zeros((2, 0), bool))).all()
 
 
-def test_shapes_that_differ_are_refused():
+def test_different_shapes_are_refused():
     with pytest.raises(ValueError, match="same shape"):
         auc(np.zeros((2, 3)), np.zeros((2, 2), bool), np.zeros((2, 3), bool))

@@ -154,9 +154,7 @@ def move_to_corner(proposals: Floats, documents: ConstrainedDocuments) -> Floats
     original = np.take_along_axis(documents.weights, basis, axis=1)
     square = basis_constraints(documents, basis)
     current_output = old[:, None] @ square
-    needed = (
-        constraint_rows(_corner_logits(documents)) - current_output
-    )  # (N, corners, C)
+    needed = constraint_rows(_corner_logits(documents)) - current_output  # (N, corners, C)
     change = needed @ np.linalg.pinv(square)
     step = np.minimum(max_step(old[:, None], change, never=1.0), 1.0)[..., None]
     new = np.maximum(old[:, None] + step * change, 0)
