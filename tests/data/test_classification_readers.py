@@ -1,9 +1,8 @@
-"""Do the classification readers give what the papers' files hold?"""
+"""Tests of the classification readers on small files in the published formats."""
 
 import gzip
 import shutil
 import tarfile
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ import small_corpora as small
 
 from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Corpus, Request
-from assay.data.files import read_csv_rows
 from assay.data.sources import sst
 from assay.data.text import words, words_with_spans
 from assay.data.vocabulary import SPECIALS, Vocabulary
@@ -28,9 +26,6 @@ def sizes(corpus: Corpus) -> list[int]:
 def labels(corpus: Corpus) -> Counter[str]:
     documents = corpus.train + corpus.dev + corpus.test
     return Counter(corpus.classes[document.label] for document in documents)
-
-
-# The embedded default
 
 
 @pytest.fixture(scope="module")
@@ -59,82 +54,10 @@ def test_reviews_that_repeat_each_other_share_a_split(reviews: Corpus) -> None:
         assert len(set(places)) == 1
 
 
-# Real files
-
-
-def test_sst_counts_before_and_after_the_length_filter(data: Path) -> None:
-    request = Request(data / "sst")
-    raws = list(sst.read(request))
-    assert Counter(raw.split for raw in raws) == {"train": 6920, "dev": 872, "test": 1821}
-    assert request.dropped == {"neutral": 1624 + 229 + 389}
-    corpus = load_corpus("sst", data=data)
-    assert sizes(corpus) == [6356, 822, 1726]
-    assert sum(corpus.dropped.values()) + sum(sizes(corpus)) == 8544 + 1101 + 2210
-
-
-def test_sst_tokens_are_those_the_paper_trained_on(data: Path) -> None:
-    """The authors' own file differs in two words only, which their tokeniser splits."""
-    theirs = read_csv_rows(data / "sst" / "sst_dataset.csv.gz", ("text", "label", "exp_split"))
-    differing = []
-    for raw, (text, label, split) in zip(sst.read(Request(data / "sst")), theirs, strict=True):
-        assert (raw.split, raw.label) == (split, ("negative", "positive")[int(label)])
-        if raw.tokens != tuple(text.split()):
-            differing.append(set(raw.tokens) - set(text.split()))
-    assert differing == [{"gonna"}, {"28k"}]
-
-
-def test_imdb_from_the_real_archive(data: Path) -> None:
-    begun = time.perf_counter()
-    corpus = load_corpus("imdb", data=data)
-    assert time.perf_counter() - begun < 60  # about 10 s on a quiet core
-    assert sum(sizes(corpus)) + sum(corpus.dropped.values()) == 50_000
-    assert set(corpus.dropped) == {"6 tokens or fewer", "400 tokens or more"}
-    assert len(corpus.dev) == round(0.2 * (len(corpus.train) + len(corpus.dev)))
-    lengths = {len(document.tokens) for document in corpus.train + corpus.test}
-    assert (min(lengths) > 6, max(lengths)) == (True, 399)
-    assert "br" not in corpus.vocabulary.index
-    assert all(d.id.startswith("test/") for d in corpus.test)
-
-
-def test_20news_from_both_real_archives(data: Path) -> None:
-    corpus = load_corpus("20news", data=data)
-    assert sum(sizes(corpus)) + sum(corpus.dropped.values()) == 597 + 397 + 600 + 399
-    assert sizes(corpus) == [1118, 280, 350]
-    assert corpus.classes == ("baseball", "hockey")
-    assert not any("@" in token for d in corpus.train for token in d.tokens[:3] if "." in token)
-    whole = load_corpus("20news", data=data / "20news" / "20news-bydate.tar.gz")
-    assert whole.fingerprint == corpus.fingerprint
-
-
-def test_agnews_subset_uses_both_fields(data: Path) -> None:
-    corpus = load_corpus("agnews", data=data)
-    assert sizes(corpus) == [10_016, 1_768, 3_800]
-    assert dict(corpus.dropped) == {
-        "another topic than World and Business": 23_687 - 11_784 + 7_600 - 3_800
-    }
-    assert "fused" in corpus.notes[0]
-    assert corpus.test[0].tokens[:5] == ("fears", "for", "t", "n", "pension")
-
-
-def test_adr_case_reports_are_split_by_article(data: Path) -> None:
-    corpus = load_corpus("adr", data=data)
-    read = list(SOURCES["adr"].read(Request(data / "ade_corpus_v2")))
-    assert Counter(raw.label for raw in read) == {"reaction": 4271, "no reaction": 16_625}
-    article = {raw.id: raw.group for raw in read}
-    parts = [{article[d.id] for d in part} for part in (corpus.train, corpus.dev, corpus.test)]
-    assert sum(map(len, parts)) == len(set.union(*parts))
-    marked = [raw for raw in read if raw.label == "reaction"]
-    # Every positive sentence names a drug and an effect; no negative one is marked.
-    unmarked = [raw for raw in marked if raw.rationale is None or not any(raw.rationale)]
-    assert unmarked == []
-    assert all(raw.rationale is None for raw in read if raw.label == "no reaction")
-
-
-# Small files of the exact format
-
-
 @pytest.mark.parametrize("name", READERS)
-def test_a_corpus_is_found_as_folder_file_or_below_its_parent(name: str, tmp_path: Path) -> None:
+def test_a_corpus_is_found_as_folder_or_file_and_below_its_parent(
+    name: str, tmp_path: Path
+) -> None:
     given = small.write_corpus(name, tmp_path / "corpus")
     corpus = load_corpus(name, data=given)
     assert len(corpus.classes) == 2
@@ -149,9 +72,7 @@ def test_a_corpus_is_found_as_folder_file_or_below_its_parent(name: str, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["sst", "agnews", "adr"])
-def test_gzip_gives_what_plain_gives_and_one_file_stands_for_its_folder(
-    name: str, tmp_path: Path
-) -> None:
+def test_gzip_equals_plain_and_one_file_stands_for_its_folder(name: str, tmp_path: Path) -> None:
     folder = small.write_corpus(name, tmp_path)
     plain = load_corpus(name, data=folder)
     for path in list(folder.iterdir()):
@@ -163,7 +84,7 @@ def test_gzip_gives_what_plain_gives_and_one_file_stands_for_its_folder(
 
 
 @pytest.mark.parametrize("name", ["imdb", "20news"])
-def test_an_unpacked_archive_gives_what_the_archive_gives(name: str, tmp_path: Path) -> None:
+def test_an_unpacked_archive_equals_the_archive(name: str, tmp_path: Path) -> None:
     archive = small.write_corpus(name, tmp_path)
     with tarfile.open(archive) as packed:
         packed.extractall(tmp_path / "unpacked", filter="data")
@@ -177,18 +98,31 @@ def test_imdb_cleaning_and_labels(tmp_path: Path) -> None:
     assert document.tokens == (*words(small.GOOD), small.number(0))
     assert corpus.classes[document.label] == "positive"
     assert len(corpus.dev) == 8  # 20 % of 40
-    # min_df 10: what every text holds is known, a text's own word is not
+    # min_df 10: a word of every text is known, a word of a single text is not
     assert small.number(0) not in corpus.vocabulary.index
     assert "thing" in corpus.vocabulary.index
 
 
-def test_imdb_without_files_reads_the_package_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imdb_length_limits_and_line_breaks(tmp_path: Path) -> None:
+    texts = {6: b"a b<br />c d e f", 7: b"a b<br/>c d e f g", 399: b"w " * 399, 400: b"w " * 400}
+    extra = {f"aclImdb/test/neg/9{n}_1.txt": text for n, text in texts.items()}
+    archive = small.write_tar(tmp_path / "aclImdb.tar.gz", small.imdb_members() | extra)
+    corpus = load_corpus("imdb", data=archive)
+    assert dict(corpus.dropped) == {"6 tokens or fewer": 1, "400 tokens or more": 1}
+    kept = {d.id: d.tokens for d in corpus.test}
+    assert kept["test/neg/97_1"] == ("a", "b", "c", "d", "e", "f", "g")
+    assert len(kept["test/neg/9399_1"]) == 399
+    assert "br" not in corpus.vocabulary.index
+    assert all(id_.startswith("test/") for id_ in kept)
+
+
+def test_imdb_without_files_reads_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_DATA", raising=False)
-    quick = replace(SOURCES["imdb"], group_near_duplicates=False)  # that part is tested above
+    quick = replace(SOURCES["imdb"], group_near_duplicates=False)  # tested with the reviews above
     monkeypatch.setitem(SOURCES, "imdb", quick)
     corpus = load_corpus("imdb", limit=300)
     assert sum(sizes(corpus)) == 300
-    assert "split by us" in corpus.notes[0]
+    assert "split by assay" in corpus.notes[0]
 
 
 def test_20news_strips_headers_and_reads_latin_1(tmp_path: Path) -> None:
@@ -199,9 +133,35 @@ def test_20news_strips_headers_and_reads_latin_1(tmp_path: Path) -> None:
     assert sizes(corpus) == [51, 13, 16]
 
 
+def test_20news_reads_two_groups_of_the_whole_archive(tmp_path: Path) -> None:
+    members = small.news_members()
+    others = {name.replace("rec.sport.hockey", "sci.med"): text for name, text in members.items()}
+    part = tmp_path / "part" / "20news"
+    part.mkdir(parents=True)
+    small.write_tar(part / "20news-bydate_rec.sport.tar.gz", members)
+    whole = small.write_tar(tmp_path / "20news-bydate.tar.gz", others | members)
+    corpus = load_corpus("20news", data=tmp_path / "part")
+    assert sum(sizes(corpus)) == len(members)
+    assert load_corpus("20news", data=whole).fingerprint == corpus.fingerprint
+
+
 def test_agnews_takes_the_description_only_and_masks_numbers(tmp_path: Path) -> None:
     corpus = load_corpus("agnews", data=small.write_corpus("agnews", tmp_path))
     assert corpus.test[0].tokens == ("item", '"', "qqq", '"', *words(small.GOOD))
+    assert sizes(corpus) == [34, 6, 40]
+    assert dict(corpus.dropped) == {"another topic than World and Business": 40}
+
+
+def test_agnews_with_title_and_description_in_one_field(tmp_path: Path) -> None:
+    folder = small.agnews(tmp_path / "ag_news")
+    (folder / "train.csv").unlink()
+    kinds = ((1, small.GOOD), (3, small.BAD), (4, small.FILLER))
+    rows = [f'"{topic}","Title {text}","A"\n' for topic, text in kinds * small.ROWS]
+    (folder / "train_subset.csv.gz").write_bytes(gzip.compress("".join(rows).encode()))
+    corpus = load_corpus("agnews", data=tmp_path)
+    assert "train_subset.csv.gz holds title and description in one field" in corpus.notes[0]
+    assert corpus.train[0].tokens == ("title", *words(small.GOOD))
+    assert corpus.test[0].tokens[:3] == ("title", small.number(0), "item")
     assert sizes(corpus) == [34, 6, 40]
     assert dict(corpus.dropped) == {"another topic than World and Business": 40}
 
@@ -222,6 +182,22 @@ def test_adr_rationales_cover_drug_and_effect(tmp_path: Path) -> None:
     assert marked == ["rash", "aspirin"]
 
 
+def test_adr_sentences_of_one_article_share_a_split(tmp_path: Path) -> None:
+    folder = small.ade(tmp_path / "ade_corpus_v2")
+    repeated = (folder / "ADE-NEG.txt").read_text().splitlines()[0]
+    with (folder / "ADE-NEG.txt").open("a") as stream:
+        stream.write(f"{repeated}\n")
+    corpus = load_corpus("adr", data=tmp_path)
+    assert dict(corpus.dropped) == {"the same sentence again": 1}
+    raws = list(SOURCES["adr"].read(Request(folder)))
+    assert Counter(raw.label for raw in raws) == {"reaction": 20, "no reaction": 20}
+    assert all(any(raw.rationale or ()) for raw in raws if raw.label == "reaction")
+    assert all(raw.rationale is None for raw in raws if raw.label == "no reaction")
+    article = {raw.id: raw.group for raw in raws}
+    parts = [{article[d.id] for d in part} for part in (corpus.train, corpus.dev, corpus.test)]
+    assert sum(map(len, parts)) == len(set.union(*parts)) == 20
+
+
 def test_adr_csv_with_and_without_a_split_column(tmp_path: Path) -> None:
     path = tmp_path / "adr.csv"
     path.write_text(small.csv_text(small.rows()))
@@ -235,6 +211,22 @@ def test_adr_csv_with_and_without_a_split_column(tmp_path: Path) -> None:
     assert sizes(corpus) == [14, 14, 12]
 
 
+def test_sst_counts_neutral_and_short_sentences(tmp_path: Path) -> None:
+    folder = small.sst(tmp_path / "sst")
+    with (folder / "train.txt").open("a") as stream:
+        stream.write(f"{small.tree(2, small.GOOD)}\n{small.tree(1, 'one two three four five')}\n")
+        stream.write(f"{small.tree(3, 'it is gonna cost 28k dollars')}\n")
+    request = Request(folder)
+    raws = list(sst.read(request))
+    assert Counter(raw.split for raw in raws) == {"train": 42, "dev": 40, "test": 40}
+    assert request.dropped == {"neutral": 1}
+    corpus = load_corpus("sst", data=tmp_path)
+    assert dict(corpus.dropped) == {"5 tokens or fewer": 1, "neutral": 1}
+    assert sizes(corpus) == [41, 40, 40]
+    last = corpus.train[-1]
+    assert (last.tokens, last.label) == (("it", "is", "gonna", "cost", "28k", "dollars"), 1)
+
+
 def test_sst_drops_brackets_and_splits_at_marks(tmp_path: Path) -> None:
     folder = small.sst(tmp_path)
     line = "(3 (2 -LRB-) (2 (2 Bard\\/poet) (2 (2 's) (2 (2 A-one) (2 (2 8\xa01\\/2) (2 -RRB-))))))"
@@ -244,14 +236,14 @@ def test_sst_drops_brackets_and_splits_at_marks(tmp_path: Path) -> None:
     assert found.label == "positive"
 
 
-def test_words_with_places_are_words() -> None:
+def test_words_with_spans_are_words() -> None:
     text = "It's a test-case: İstanbul, 3.5 mg."
     found = words_with_spans(text)
     assert tuple(word for word, _, _ in found) == words(text)
-    assert all(text.lower()[begin:end] == word for word, begin, end in found)
+    assert all(text.lower()[start:end] == word for word, start, end in found)
 
 
-def test_a_text_that_spells_a_special_does_not_become_one() -> None:
+def test_a_word_that_looks_like_a_special_token_is_unknown() -> None:
     vocabulary = Vocabulary.build([("<pad>", "word")])
     assert vocabulary.words == (*SPECIALS, "word")
     assert vocabulary.encode(["<pad>", "word", "other"]) == [1, 4, 1]

@@ -1,4 +1,4 @@
-"""Are reviews, topics and discharge summaries read as the papers say?"""
+"""Tests of the readers of reviews, topics and discharge summaries, on small files."""
 
 import json
 from collections import Counter
@@ -11,30 +11,38 @@ from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Document, Raw, Request
 from assay.data.formats import read_json_list
 from assay.data.sources.mimic import read_diabetes
+from assay.errors import UserError
 
 
 def per_class(corpus: Corpus, part: tuple[Document, ...]) -> dict[str, int]:
     return dict(Counter(corpus.classes[document.label] for document in part))
 
 
-def test_yelp_real_files(data: Path) -> None:
-    corpus = load_corpus("yelp", data=data)
-    trained = Counter(per_class(corpus, corpus.train)) + Counter(per_class(corpus, corpus.dev))
-    assert trained == {"1": 750, "2": 435, "3": 516, "4": 1111, "5": 2188}
-    assert per_class(corpus, corpus.test) == {"1": 722, "2": 419, "3": 545, "4": 1073, "5": 2241}
-    assert corpus.test[0].tokens[:6] == ("this", "place", "is", "pretty", "good", ".")
+def test_yelp_with_a_header_and_without_a_train_file(tmp_path: Path) -> None:
+    rows = [["text", "label1", "label2"]]
+    rows += [[f"Fine, {i}\\nindeed.", "x", f"Review Stars: {1 + i % 5}.0"] for i in range(50)]
+    pack(write(tmp_path / "yelp", {f"{name}.csv": csv_text(rows) for name in ("dev", "test")}))
+    corpus = load_corpus("yelp", data=tmp_path)
+    assert corpus.notes == ("yelp: dev.csv.gz is used for training",)
+    assert len(corpus.train) + len(corpus.dev) == 50
+    assert per_class(corpus, corpus.test) == dict.fromkeys("12345", 10)
+    assert corpus.test[0].tokens == ("fine", ",", "0", "indeed", ".")
 
 
-def test_yahoo_real_samples(data: Path) -> None:
-    ten = load_corpus("yahoo", data=data)
+def test_yahoo_samples(tmp_path: Path) -> None:
+    names = ("society_culture", "science_mathematics")
+    two = csv_text([[f"why is it so {i}", names[i % 2]] for i in range(40)])
+    sample = "".join(f"{i % 10} Why is it so, {i}?\n" for i in range(100))
+    files = {f"yahoo_2class_{split}.csv": two for split in ("train", "test")}
+    pack(write(tmp_path / "yahoo", files | {"yahoo_test1000_10class.txt": sample}))
+    ten = load_corpus("yahoo", data=tmp_path)
     documents = ten.train + ten.dev + ten.test
-    assert len(documents) + sum(ten.dropped.values()) == 1000
     counts = per_class(ten, documents)
-    assert (counts["Society & Culture"], counts["Sports"], len(counts)) == (117, 127, 10)
-    two = load_corpus("yahoo", data=data, options={"topics": "2"})
-    assert two.classes == ("Science & Mathematics", "Society & Culture")
-    assert len(two.train) + len(two.dev) == 4000
-    assert len(two.test) == 418
+    assert (counts["Society & Culture"], counts["Sports"], len(counts)) == (10, 10, 10)
+    assert "assay split it" in ten.notes[0]
+    halves = load_corpus("yahoo", data=tmp_path, options={"topics": "2"})
+    assert halves.classes == ("Science & Mathematics", "Society & Culture")
+    assert (len(halves.train) + len(halves.dev), len(halves.test)) == (40, 40)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +75,33 @@ def test_imdb10(lines: bool, tmp_path: Path) -> None:
     assert corpus.train[0].tokens == ("a", "long", "film", ".")
 
 
-def test_json_lists_across_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "byte order mark"])
+def test_json_lists_with_brackets_and_quotes_inside_strings(mark: str, tmp_path: Path) -> None:
     rows = [{"text": 'é\\"]},{[' * i, "n": i} for i in range(40)]
     path = tmp_path / "rows.json"
-    path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
-    for chunk in (1, 7, 1 << 20):
-        monkeypatch.setattr("assay.data.formats._CHUNK", chunk)
-        assert list(read_json_list(path)) == rows
+    path.write_text(mark + json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    assert list(read_json_list(path)) == rows
+    path.write_text(mark + "\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert list(read_json_list(path)) == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b'[{"a": 1}, {"a"', r"is truncated \(.*line 1 column 16"),
+        (b'[{"a": 1}, 2]', "object 2 is not a JSON object"),
+        (b"3", "is not a list of JSON objects"),
+        (b'[{"a": 1}, {"a": {"b": "\\udc00"}}]', "object 2 holds half of a surrogate pair"),
+        (b'[{"a": "\xe9"}]', r"byte 9 \(0xe9\) is not UTF-8 text"),
+    ],
+)
+def test_broken_json_lists(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        list(read_json_list(path))
 
 
 def mimic(folder: Path, notes: list[list[str]], codes: dict[str, list[str]]) -> Path:
@@ -85,7 +113,7 @@ def mimic(folder: Path, notes: list[list[str]], codes: dict[str, list[str]]) -> 
     return write(folder, files)
 
 
-def test_notes_are_joined_chosen_and_cleaned(tmp_path: Path) -> None:
+def test_notes_are_selected_joined_and_cleaned(tmp_path: Path) -> None:
     notes = [
         note("7", "second\nline", DESCRIPTION="Addendum", CHARTDATE="2101-01-03"),
         note("7", "first addendum", DESCRIPTION="Addendum", CHARTDATE="2101-01-02"),
@@ -94,7 +122,7 @@ def test_notes_are_joined_chosen_and_cleaned(tmp_path: Path) -> None:
         note("7", "x ray", CATEGORY="Radiology"),
         note("", "whose"),
         note("8", "another stay"),
-    ]  # fmt: skip
+    ]
     folder = mimic(tmp_path, notes, {"7": ["4019", "25000"], "8": ["25001"], "9": ["25000"]})
     request = Request(data=folder)
     found = {raw.id: raw for raw in read_diabetes(request)}
@@ -107,7 +135,7 @@ def test_notes_are_joined_chosen_and_cleaned(tmp_path: Path) -> None:
         "admission without discharge summary": 1,
     }
     assert request.notes == [
-        "diabetes: no lists of admission ids in the folder: we split by patient"
+        "diabetes: the folder has no lists of admission ids, so assay split by patient"
     ]
 
 
@@ -146,7 +174,9 @@ def test_diabetes_keeps_a_patient_in_one_split_and_filters_by_length(tmp_path: P
 
 def test_a_header_in_lower_case_as_in_the_demo(tmp_path: Path) -> None:
     files = good_files("anemia")
-    lower = {name: text.replace(text.splitlines()[0], text.splitlines()[0].lower(), 1)
-             for name, text in files.items()}  # fmt: skip
+    lower = {}
+    for name, text in files.items():
+        header = text.splitlines()[0]
+        lower[name] = text.replace(header, header.lower(), 1)
     corpus = load_corpus("anemia", data=write(tmp_path, lower))
     assert len(corpus.train) + len(corpus.dev) + len(corpus.test) == 40

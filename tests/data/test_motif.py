@@ -1,4 +1,4 @@
-"""Does the planted allele, and nothing simpler, decide the label?"""
+"""Tests of the motif generator: the planted allele, and nothing simpler, determines the label."""
 
 from collections import Counter
 
@@ -10,12 +10,12 @@ from assay.data.corpus import Raw, Request
 from assay.data.sources.motif import ITEM, SITE, read
 
 
-def drawn(seed: int = 0, **options: str) -> list[Raw]:
+def generated(seed: int = 0, **options: str) -> list[Raw]:
     return list(read(Request(options=options, seed=seed)))
 
 
 def bases(tokens: list[str]) -> str:
-    """The sequence that these overlapping items spell."""
+    """The sequence that these overlapping items form."""
     return tokens[0] + "".join(token[-1] for token in tokens[1:])
 
 
@@ -25,7 +25,7 @@ def true_site(raw: Raw) -> str:
 
 
 def test_one_site_per_sequence_and_its_middle_base_is_the_label() -> None:
-    raws = drawn(documents="400")
+    raws = generated(documents="400")
     sites = {(raw.label, true_site(raw)) for raw in raws}
     assert len(sites) == 2
     reference, variant = (dict(sites)[label] for label in ("reference", "variant"))
@@ -37,15 +37,15 @@ def test_one_site_per_sequence_and_its_middle_base_is_the_label() -> None:
 
 
 def test_every_sequence_holds_the_other_allele_between_other_flanks() -> None:
-    raws = drawn(documents="100")
+    raws = generated(documents="100")
     core = {raw.label: true_site(raw)[2:-2] for raw in raws}
     for raw in raws:
         sequence = bases(list(raw.tokens))
         assert all(core[label] in sequence for label in core)
 
 
-def test_counting_items_does_not_give_the_label_away() -> None:
-    raws = drawn(documents="3000")
+def test_item_counts_do_not_predict_the_label() -> None:
+    raws = generated(documents="3000")
     words = sorted({token for raw in raws for token in raw.tokens})
     counts = np.array([[Counter(raw.tokens)[word] for word in words] for raw in raws])
     labels = np.array([raw.label == "variant" for raw in raws])
@@ -55,27 +55,27 @@ def test_counting_items_does_not_give_the_label_away() -> None:
 
 
 def test_noise_contradicts_that_share_of_labels_and_balance_stays() -> None:
-    clean = {raw.label: true_site(raw) for raw in drawn(documents="50")}
-    noisy = drawn(documents="2000", noise="0.2")
+    clean = {raw.label: true_site(raw) for raw in generated(documents="50")}
+    noisy = generated(documents="2000", noise="0.2")
     share = np.mean([true_site(raw) != clean[raw.label] for raw in noisy])
     assert abs(share - 0.2) < 0.04
     assert Counter(raw.label for raw in noisy) == {"reference": 1000, "variant": 1000}
 
 
-def test_length_documents_and_motifs_are_what_was_asked() -> None:
-    raws = drawn(documents="300", length="90", motifs="4")
+def test_the_options_set_length_documents_and_motifs() -> None:
+    raws = generated(documents="300", length="90", motifs="4")
     assert len(raws) == 300
     assert {len(raw.tokens) for raw in raws} == {90 - ITEM + 1}
     assert len({true_site(raw) for raw in raws}) == 8  # four motifs, two alleles each
 
 
 def test_the_shortest_sequence_still_has_room() -> None:
-    assert len(drawn(documents="50", length=str(3 * SITE))) == 50
+    assert len(generated(documents="50", length=str(3 * SITE))) == 50
 
 
-def test_the_seed_is_all_that_decides() -> None:
-    assert drawn(documents="50") == drawn(documents="50")
-    assert drawn(documents="50", seed=1) != drawn(documents="50")
+def test_the_seed_alone_determines_the_sequences() -> None:
+    assert generated(documents="50") == generated(documents="50")
+    assert generated(documents="50", seed=1) != generated(documents="50")
 
 
 def test_as_a_corpus() -> None:

@@ -1,4 +1,4 @@
-"""Are premise and hypothesis, paragraph and question read as the papers say?"""
+"""Tests of the SNLI and CNN readers on small files."""
 
 import json
 from pathlib import Path
@@ -9,18 +9,23 @@ from assay.data.catalog import load_corpus
 from assay.data.sources.snli import CLASSES
 
 
-def test_snli_real_files(data: Path) -> None:
-    corpus = load_corpus("snli", data=data)
-    assert (len(corpus.train), len(corpus.dev), len(corpus.test)) == (23530, 9842, 9824)
+def test_snli_with_a_part_of_train_as_tabs(tmp_path: Path) -> None:
+    rows = "".join(f"{label}\tTwo dogs run 3 miles.\tIt runs.\tA\n" for label in CLASSES * 3)
+    text = "gold_label\tsentence1\tsentence2\tsource\n" + rows
+    names = ("snli_train_subset.tsv", "snli_dev.tsv", "snli_test.tsv")
+    pack(write(tmp_path / "snli", dict.fromkeys(names, text)))
+    corpus = load_corpus("snli", data=tmp_path)
+    assert corpus.notes == (
+        "snli: snli_train_subset.tsv.gz is only a part of the published train split",
+    )
+    assert (len(corpus.train), len(corpus.dev), len(corpus.test)) == (9, 9, 9)
     assert corpus.classes == CLASSES
-    counts = [sum(d.label == label for d in corpus.test) for label in range(3)]
-    assert counts == [3237, 3368, 3219]
     first = corpus.dev[0]
-    assert " ".join(first.tokens) == "two women are embracing while holding to go packages ."
-    assert first.query[:4] == ("the", "sisters", "are", "hugging")
-    assert corpus.classes[first.label] == "neutral"
+    assert (first.tokens, first.query) == (
+        ("two", "dogs", "run", "qqq", "miles", "."),
+        ("it", "runs", "."),
+    )
     assert not any(c.isdigit() for word in corpus.vocabulary.words for c in word)
-    assert any("part of the published train" in said for said in corpus.notes)
 
 
 def test_snli_as_published_with_disagreement_dropped_and_numbers_masked(tmp_path: Path) -> None:
@@ -65,14 +70,19 @@ def test_cnn_as_published(tmp_path: Path) -> None:
     assert (first.label, first.allowed) == (0, (0, 1))
 
 
-def test_cnn_real_sample(data: Path) -> None:
-    corpus = load_corpus("cnn", data=data)
+def test_cnn_sample(tmp_path: Path) -> None:
+    stories = [
+        f"1 @entity{i % 3} met @entity{(i + 1) % 3} {i} times .\n2 it rained .\n"
+        f"3 who met @placeholder ? \t@entity{(i + 1) % 3}\t0\n"
+        for i in range(30)
+    ]
+    pack(write(tmp_path / "cnn_qa_sample", {"sample.txt": "".join(stories)}))
+    corpus = load_corpus("cnn", data=tmp_path)
     documents = corpus.train + corpus.dev + corpus.test
-    assert len(documents) + sum(corpus.dropped.values()) == 200
-    for document in documents:
-        assert corpus.classes[document.label] in document.tokens
-        assert "@placeholder" in document.query
-        assert document.allowed is not None
-        held = {token for token in document.tokens if token.startswith("@entity")}
-        assert {corpus.classes[c] for c in document.allowed} == held & set(corpus.classes)
-    assert any("we split it" in said for said in corpus.notes)
+    assert len(documents) == 30
+    assert corpus.classes == ("@entity0", "@entity1", "@entity2")
+    first = next(document for document in documents if document.id == "sample-1")
+    assert " ".join(first.tokens) == "@entity0 met @entity1 0 times . it rained ."
+    assert (first.query, first.label) == (("who", "met", "@placeholder"), 1)
+    assert first.allowed == (0, 1)
+    assert corpus.notes == ("cnn: sample.txt.gz is a sample without splits, so assay split it",)

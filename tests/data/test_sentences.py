@@ -1,4 +1,4 @@
-"""Where do sentences end, and what stays of a corpus whose items they become?"""
+"""Tests of sentence splitting, and of corpora whose items are sentences."""
 
 from dataclasses import replace
 
@@ -29,28 +29,30 @@ from tests.small_models import corpus
         ('He left. "Why?" she asked.', ["he left .", '" why ? "', "she asked ."]),
         ("It cost 3.5 dollars. 4 of us paid.", ["it cost 3 . 5 dollars .", "4 of us paid ."]),
         ("Mr. Smith of the U.S. came.", ["mr . smith of the u . s . came ."]),
-        ("So did I. Then we left (at last.) Fine.",
-         ["so did i .", "then we left ( at last . )", "fine ."]),
+        (
+            "So did I. Then we left (at last.) Fine.",
+            ["so did i .", "then we left ( at last . )", "fine ."],
+        ),
         ("... well. !", [". . . well . !"]),
         ("Hello. ...", ["hello . . . ."]),
         ("...", [". . ."]),
     ],
-)  # fmt: skip
-def test_the_rule_on_hand_made_texts(text: str, sentences: list[str]):
+)
+def test_the_rule_on_example_texts(text: str, sentences: list[str]):
     assert [sentence_item(sentence) for sentence in split_at_final_marks(words(text))] == sentences
 
 
-@pytest.mark.parametrize("cut", [split_at_final_marks, split_into_pieces])
-def test_no_word_is_lost_or_moved(cut):
+@pytest.mark.parametrize("splitter", [split_at_final_marks, split_into_pieces])
+def test_no_word_is_lost_or_moved(splitter):
     tokens = words("A. B! 'c' \"d.\" e 1.5 ... f? " * 9)
-    found = cut(tokens)
+    found = splitter(tokens)
     assert tuple(word for sentence in found for word in sentence) == tokens
     assert all(found)
-    assert cut(()) == []
+    assert splitter(()) == []
 
 
 def punctuated():
-    """The toy corpus with a full stop behind every third word."""
+    """The toy corpus with full stops: two after every three words."""
 
     def dotted(document: Document) -> Document:
         tokens = [t for i, t in enumerate(document.tokens) for t in ((t, ".") if i % 3 else (t,))]
@@ -58,11 +60,11 @@ def punctuated():
         return replace(document, tokens=tuple(tokens), rationale=marked)
 
     small = corpus(30)
-    return replace(small, **{name: tuple(map(dotted, getattr(small, name)))
-                             for name in ("train", "dev", "test")})  # fmt: skip
+    parts = {name: tuple(map(dotted, getattr(small, name))) for name in ("train", "dev", "test")}
+    return replace(small, **parts)
 
 
-def test_items_are_spelt_so_that_their_words_can_be_read_back():
+def test_the_words_of_an_item_can_be_recovered_from_its_text():
     flat = punctuated()
     nested = to_sentences(flat)
     for before, after in zip(flat.test, nested.test, strict=True):
@@ -80,14 +82,14 @@ def test_a_sentence_is_marked_if_one_of_its_words_is():
         assert sum(marked) == 1
 
 
-def test_it_is_another_corpus_by_fingerprint_and_says_what_was_done():
+def test_fingerprint_and_notes_differ_from_those_of_the_original_corpus():
     flat = punctuated()
     nested = to_sentences(flat)
     assert nested.fingerprint != flat.fingerprint
     assert nested.vocabulary is flat.vocabulary
     assert "`final marks`" in nested.notes[-1]
-    single = sum(len(d.tokens) == 1 for part in (nested.train, nested.dev, nested.test)
-                 for d in part)  # fmt: skip
+    documents = nested.train + nested.dev + nested.test
+    single = sum(len(d.tokens) == 1 for d in documents)
     assert f"{single} have one sentence only" in nested.notes[-1]
     words_elsewhere = replace(
         nested, test=tuple(replace(d, words=(("other",),) * len(d.tokens)) for d in nested.test)
@@ -95,12 +97,12 @@ def test_it_is_another_corpus_by_fingerprint_and_says_what_was_done():
     assert words_elsewhere.fingerprint != nested.fingerprint
 
 
-def test_without_marks_it_is_cut_into_pieces_and_said():
+def test_text_without_final_marks_is_split_into_pieces():
     small = corpus(30)
     assert f"`pieces of {PIECE_LENGTH} words`" in to_sentences(small).notes[-1]
 
 
-def test_two_texts_are_refused():
+def test_pair_tasks_are_refused():
     with pytest.raises(UserError, match="two texts"):
         to_sentences(replace(corpus(30), task="pair"))
 

@@ -1,4 +1,4 @@
-"""Are splits seeded, in proportion, and never cut through a group?"""
+"""Tests of splits and subsamples: seeded, in proportion, and without dividing a group."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ from assay.errors import UserError
 
 
 def source(task: TaskKind = "classification", seed: int = 1) -> Source:
-    return Source("made", "", task, "", "", "", "", read=lambda request: (), split_seed=seed)
+    return Source("example", "", task, "", "", "", "", read=lambda request: (), split_seed=seed)
 
 
 def raws(counts: dict[str, int], split_name: str | None = None) -> list[Raw]:
@@ -25,7 +25,7 @@ def raws(counts: dict[str, int], split_name: str | None = None) -> list[Raw]:
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.integers(0, 200), st.integers(0, 2))
-def test_places_add_up_and_fit(counts: list[int], total: int, at_least: int) -> None:
+def test_allocated_places_add_up_and_fit(counts: list[int], total: int, at_least: int) -> None:
     sizes = dict(enumerate(counts))
     places = allocate(sizes, total, at_least)
     total = min(total, sum(counts))
@@ -38,14 +38,14 @@ def test_places_add_up_and_fit(counts: list[int], total: int, at_least: int) -> 
         assert all(abs(places[k] - total * sizes[k] / sum(counts)) < 1 for k in sizes)
 
 
-def test_places_by_hand() -> None:
+def test_allocation_on_examples() -> None:
     assert allocate({"a": 90, "b": 10}, 10) == {"a": 9, "b": 1}
     assert allocate({"a": 95, "b": 3, "c": 2}, 10, at_least=1) == {"a": 8, "b": 1, "c": 1}
     assert allocate({"a": 95, "b": 3, "c": 2}, 2, at_least=1) == {"a": 2, "b": 0, "c": 0}
     assert allocate({"a": 2, "b": 1}, 99) == {"a": 2, "b": 1}
 
 
-def test_draw_is_seeded_and_stays_inside_its_strata() -> None:
+def test_the_sample_is_seeded_and_stratified() -> None:
     members = {"a": range(10), "b": range(10, 30)}
     first = stratified_sample(members, 9, np.random.default_rng(3))
     assert first == stratified_sample(members, 9, np.random.default_rng(3))
@@ -92,7 +92,7 @@ def test_six_documents_are_enough_for_two_classes() -> None:
     assert all({raw.label for raw in parts[name]} == {"a", "b"} for name in SPLITS)
 
 
-def test_what_belongs_together_stays_together() -> None:
+def test_groups_are_not_divided() -> None:
     documents = [Raw(f"d{i}", ("x", "y"), "ab"[i % 2], group=f"group{i // 4}") for i in range(400)]
     parts = split(documents, source())
     groups = [{raw.group for raw in parts[name]} for name in SPLITS]
@@ -107,7 +107,7 @@ def test_a_group_key_is_never_mistaken_for_a_document_id() -> None:
     assert sum(len(parts[name]) for name in SPLITS) == 40
 
 
-def test_an_unknown_split_is_told() -> None:
+def test_an_unknown_split_is_an_error() -> None:
     with pytest.raises(UserError, match="the split 'eval': use one of train, dev, test"):
         split(raws({"a": 2}, "eval"), source())
 

@@ -1,4 +1,4 @@
-"""Is a user's own table read rightly, and are guesses said aloud?"""
+"""Tests of the user's own table: formats, columns, guesses and errors."""
 
 import csv
 import gzip
@@ -58,8 +58,16 @@ def test_every_format_gives_the_same_corpus(name: str, tmp_path: Path) -> None:
 
 
 def test_columns_the_user_names(tmp_path: Path) -> None:
-    rows = [{"id": f"x{i}", "note": row["text"], "text": "not this", "kind": row["label"],
-             "label": "nor this"} for i, row in enumerate(small.rows())]  # fmt: skip
+    rows = [
+        {
+            "id": f"x{i}",
+            "note": row["text"],
+            "text": "not this",
+            "kind": row["label"],
+            "label": "nor this",
+        }
+        for i, row in enumerate(small.rows())
+    ]
     corpus = load(tmp_path / "a.csv", rows, text="note", label="kind")
     assert corpus.classes == ("0", "1")
     assert "thing" in corpus.vocabulary.index
@@ -67,23 +75,25 @@ def test_columns_the_user_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "guesses"),
     [
         ({"text": "Review", "label": "sentiment"}, ["'Review'", "'sentiment'"]),
         ({"text": "what they wrote", "label": "how"}, ["'what they wrote'", "'how'"]),
     ],
 )
-def test_guesses_are_said_aloud(names: dict[str, str], said: list[str], tmp_path: Path) -> None:
+def test_guesses_are_noted(names: dict[str, str], guesses: list[str], tmp_path: Path) -> None:
     rows = [{"number": i, **row, "year": "2019"} for i, row in enumerate(small.rows())]
     corpus = load(tmp_path / "a.csv", renamed(rows, **names))
     assert corpus.classes == ("0", "1")
     assert len(corpus.notes) == 2
-    assert all(name in sentence for name, sentence in zip(said, corpus.notes, strict=True))
+    assert all(name in sentence for name, sentence in zip(guesses, corpus.notes, strict=True))
 
 
 def test_a_second_text_makes_a_pair(tmp_path: Path) -> None:
-    rows = [{"premise": row["text"], "hypothesis": f"they liked it {i}", "label": row["label"]}
-            for i, row in enumerate(small.rows())]  # fmt: skip
+    rows = [
+        {"premise": row["text"], "hypothesis": f"they liked it {i}", "label": row["label"]}
+        for i, row in enumerate(small.rows())
+    ]
     corpus = load(tmp_path / "a.csv", rows)
     assert corpus.task == "pair"
     assert corpus.train[0].query[:3] == ("they", "liked", "it")
@@ -114,7 +124,7 @@ def test_rationales_fit_the_blank_separated_tokens(written: str, tmp_path: Path)
         assert marked in (["fine"], ["dull"])
 
 
-def test_a_rationale_that_does_not_fit_is_told_with_its_row(tmp_path: Path) -> None:
+def test_a_rationale_of_the_wrong_length_is_reported_with_its_row(tmp_path: Path) -> None:
     rows = [{**row, "rationale": ""} for row in small.rows()]
     assert load(tmp_path / "a.csv", rows).train[0].rationale is None
     rows[6]["rationale"] = "0 1"
@@ -124,9 +134,11 @@ def test_a_rationale_that_does_not_fit_is_told_with_its_row(tmp_path: Path) -> N
         load(tmp_path / "a.csv", rows)
 
 
-def test_lists_of_tokens_stay_as_they_are(tmp_path: Path) -> None:
-    rows = [{"tokens": ["AC-GT", str(i), row["text"][:9]], "label": row["label"]}
-            for i, row in enumerate(small.rows())]  # fmt: skip
+def test_lists_of_tokens_are_kept(tmp_path: Path) -> None:
+    rows = [
+        {"tokens": ["AC-GT", str(i), row["text"][:9]], "label": row["label"]}
+        for i, row in enumerate(small.rows())
+    ]
     corpus = load(tmp_path / "a.jsonl", rows)
     assert all(d.tokens[0] == "AC-GT" and len(d.tokens) == 3 for d in corpus.train)
 
@@ -149,8 +161,10 @@ def test_empty_cells_are_dropped_and_counted(tmp_path: Path) -> None:
 
 
 def test_labels_may_be_any_words(tmp_path: Path) -> None:
-    rows = [{**row, "label": {"0": "très mauvais", "1": "ok, fine"}[row["label"]]}
-            for row in small.rows()]  # fmt: skip
+    rows = [
+        {**row, "label": {"0": "très mauvais", "1": "ok, fine"}[row["label"]]}
+        for row in small.rows()
+    ]
     assert load(tmp_path / "a.csv", rows).classes == ("ok, fine", "très mauvais")
 
 
@@ -162,41 +176,44 @@ def test_repeated_rows_share_a_split(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "said"),
+    ("columns", "options", "message"),
     [
-        ({"text": "review"}, {"text": "text"},
-         "no column 'text'; found 'review', 'label': pass --text-column review"),
+        (
+            {"text": "review"},
+            {"text": "text"},
+            "no column 'text'; found 'review', 'label': pass --text-column review",
+        ),
         ({}, {"label": "lable"}, "'lable'; found 'text', 'label': pass --label-column label"),
         ({}, {"split": "fold"}, "'fold'; found 'text', 'label': leave out --split-column"),
     ],
-)  # fmt: skip
-def test_a_wrong_column_is_told_with_the_right_one(
-    columns: dict[str, str], options: dict[str, str], said: str, tmp_path: Path
+)
+def test_a_wrong_column_is_reported_with_the_likely_one(
+    columns: dict[str, str], options: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError) as error:
         load(tmp_path / "a.csv", renamed(small.rows(), **columns), **options)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("text\nonly one column\n", "no column looks like the label; found 'text': pass --label-"),
         ("text,text\na b,c d\n", "two columns 'text': rename"),
         ('[{"text": "a b", "label": 1}]', "one JSON list: write one object per line"),
         ("so good,1\nso bad,0\nnot bad,1\n", "first row looks like data"),
-        ("text,label\n", "no documents are left. The files hold none"),
+        ("text,label\n", "no documents are left. The files contain no documents"),
     ],
 )
-def test_a_table_that_cannot_be_understood(text: str, said: str, tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_understood(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text)
     with pytest.raises(UserError) as error:
         load_corpus("table", data=path)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_rows_that_all_repeat_each_other_cannot_be_split_honestly(tmp_path: Path) -> None:
+def test_rows_that_all_repeat_each_other_cannot_be_split(tmp_path: Path) -> None:
     same = "dear customer your parcel waits at the post office until noon bring this letter"
     rows = [{"text": f"{same} {i}", "label": str(i % 2)} for i in range(40)]
     with pytest.raises(
@@ -205,7 +222,7 @@ def test_rows_that_all_repeat_each_other_cannot_be_split_honestly(tmp_path: Path
         load(tmp_path / "a.csv", rows)
 
 
-def test_an_unknown_split_is_told_with_its_row(tmp_path: Path) -> None:
+def test_an_unknown_split_is_reported_with_its_row(tmp_path: Path) -> None:
     rows = [{**row, "split": "train"} for row in small.rows()]
     rows[2]["split"] = "holdout"
     with pytest.raises(UserError, match="row 3: the split 'holdout' is none of train, dev, test"):
@@ -213,7 +230,7 @@ def test_an_unknown_split_is_told_with_its_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
-def test_a_truncated_parquet_is_told(share: float, tmp_path: Path) -> None:
+def test_a_truncated_parquet_is_an_error(share: float, tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", small.rows())
     content = path.read_bytes()
     path.write_bytes(content[: max(int(len(content) * share), 8)])

@@ -1,4 +1,4 @@
-"""Small files of the exact published formats, invented for the tests."""
+"""Small files in the exact published formats, with invented content."""
 
 import csv
 import gzip
@@ -12,13 +12,31 @@ STORY = (
     "4 Where is the milk? \toffice\t2 3\n"
 )
 READERS = (
-    "babi1", "babi2", "babi3", "snli", "cnn", "yelp", "amazon", "yahoo", "imdb10", "diabetes",
+    "babi1",
+    "babi2",
+    "babi3",
+    "snli",
+    "cnn",
+    "yelp",
+    "amazon",
+    "yahoo",
+    "imdb10",
+    "diabetes",
     "anemia",
-)  # fmt: skip
+)
 NOTE_HEADER = [
-    "ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CHARTTIME", "STORETIME",
-    "CATEGORY", "DESCRIPTION", "CGID", "ISERROR", "TEXT",
-]  # fmt: skip
+    "ROW_ID",
+    "SUBJECT_ID",
+    "HADM_ID",
+    "CHARTDATE",
+    "CHARTTIME",
+    "STORETIME",
+    "CATEGORY",
+    "DESCRIPTION",
+    "CGID",
+    "ISERROR",
+    "TEXT",
+]
 CODE_HEADER = ["ROW_ID", "SUBJECT_ID", "HADM_ID", "SEQ_NUM", "ICD9_CODE"]
 
 
@@ -36,14 +54,14 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 
 def pack(folder: Path) -> None:
-    """Replace every file by its gzip."""
+    """Replace every file by its gzip version."""
     for path in sorted(folder.iterdir()):
         (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
 
 
 def note(hadm: str, text: str, **other: str) -> list[str]:
-    """A row of NOTEEVENTS: a discharge report, unless said otherwise."""
+    """A row of NOTEEVENTS: by default a discharge report."""
     given = {"SUBJECT_ID": f"9{hadm}", "CHARTDATE": "2101-01-01", "DESCRIPTION": "Report"}
     row = given | {"HADM_ID": hadm, "CATEGORY": "Discharge summary", "TEXT": text} | other
     return [row.get(column, "") for column in NOTE_HEADER]
