@@ -75,7 +75,7 @@ def test_an_unknown_column_is_refused_with_the_likely_one(assay, reviews_csv, tm
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("ACG 1 2 3\nCGT 1 2\n", ["line 2", "ragged"]), ("ACG 1 2\nCGT nan 2\n", ["line 2", "NaN"])],
+    [("ACG 1 2 3\nCGT 1 2\n", ["line 2", "damaged"]), ("ACG 1 2\nCGT nan 2\n", ["line 2", "NaN"])],
 )
 def test_broken_vectors_are_refused(assay, small_run, tmp_path, content, words):
     vectors = tmp_path / "vectors.txt"

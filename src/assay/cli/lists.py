@@ -21,6 +21,7 @@ Row = Mapping[str, str]
 _INDENT = 4
 _NAME = 14
 _STATUS = 11
+_DATA_FOLDER = "DATA is a folder of your choice: pass it with --data DATA or set ASSAY_DATA"
 _USER_TABLE = "table"  # the corpus that reads a file of the user
 
 
@@ -51,7 +52,8 @@ def corpus_rows(data: Path | None, name: str | None) -> list[dict[str, str]]:
         return rows
     if name not in SOURCES:
         raise UserError(f"there is no corpus '{name}': {nearest(name, SOURCES)}.")
-    options = ", ".join(f"{key}={value}" for key, value in SOURCES[name].options.items())
+    defaults = SOURCES[name].options.items()
+    options = ", ".join(f"{key}={value}" if value else key for key, value in defaults)
     return [{**row, "options": options} for row in rows if row["name"] == name]
 
 
@@ -128,6 +130,8 @@ def corpora(
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif name is not None:
         show_entries(Console(), rows)
+        if "DATA" in rows[0]["get"]:
+            _print(Console(), f"{_DATA_FOLDER}.", indent=0)
     else:
         show_corpora(Console(), rows)
 

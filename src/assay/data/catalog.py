@@ -62,10 +62,11 @@ def _missing_files(source: Source, given: Path | None) -> str:
         problem = "no data folder was given"
     else:
         problem = f"they are not in {given}" if given.exists() else f"{given} does not exist"
+    folder = " DATA is a folder of your choice: pass it with --data DATA or set ASSAY_DATA."
     alternative = f" Without --data it is {source.fallback}." if source.fallback else ""
     return (
-        f"{source.name} needs files, but {problem}. It reads {source.reads}. {source.get} "
-        f"Then pass --data PATH or set ASSAY_DATA.{alternative}"
+        f"{source.name} needs files, but {problem}. It reads {source.reads}. {source.get}"
+        f"{folder if 'DATA' in source.get else ''}{alternative}"
     )
 
 

@@ -116,7 +116,7 @@ SOURCE = Source(
     licence="your own",
     reads="one file with a text and a label column; optionally a second text, a split and a "
     "rationale column",
-    get="Pass the path of your file.",
+    get="Pass the path of your file with --data FILE.",
     read=read,
     locate=locate,
     resolve=resolve,
