@@ -1,6 +1,6 @@
-"""How much faster are our routes than the papers' plain loops, at equal results?
+"""Benchmarks: assay's routes timed against the papers' plain loops, at equal results.
 
-One file per kind of row, and here one line to name it.
+There is one module per kind of row. A new row needs a line in `BENCHES` here.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from assay.bench import (
     permutation,
     training,
 )
-from assay.bench.length import growth
+from assay.bench.length import growth_lines
 from assay.bench.measurement import Bench, Row, run_bench, show_rows
 from assay.data.files import write_json
 from assay.errors import UserError
@@ -49,25 +49,27 @@ BENCHES: tuple[Bench, ...] = (
 def run_benches(
     *, long: bool = False, grid: bool = False, track: Track = untracked
 ) -> Iterator[Row]:
-    """Every row in turn, the expensive ones only if `long`; or those of the grid alone."""
-    wanted = [bench for bench in BENCHES if bench.grid == grid and (long or not bench.long)]
-    for bench in track(wanted, "bench", len(wanted)):
+    """Measure the rows one by one: expensive ones only if `long`; with `grid`, only the grid's."""
+    selected = [bench for bench in BENCHES if bench.grid == grid and (long or not bench.long)]
+    for bench in track(selected, "bench", len(selected)):
         yield run_bench(bench)
 
 
-def bench_and_tell(json_file: Path | None, *, long: bool, grid: bool, track: Track) -> bool:
-    """Time every row, show the table, write the rows. Were all results equal?"""
-    # Said now, not after minutes of timing.
+def run_and_report(json_file: Path | None, *, long: bool, grid: bool, track: Track) -> bool:
+    """Time the rows, print the table, write the JSON file; False if two results differ."""
+    # Checked before minutes of timing.
     if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
-        raise UserError(f"--json {json_file} is no file in a folder that exists: pass one")
+        raise UserError(
+            f"--json {json_file} cannot be written: pass a file in a folder that exists"
+        )
     rows: list[Row] = []
     for row in run_benches(long=long, grid=grid, track=track):
         rows.append(row)
         if json_file is not None:
-            write_json(json_file, rows)  # after each: what is measured is not lost with the next
+            write_json(json_file, rows)  # after each row, so that a later failure loses nothing
     console = Console()
     show_rows(console, rows)
-    for line in growth(rows):
+    for line in growth_lines(rows):
         console.print(line, highlight=False)
     return all(row["equal"] is not False for row in rows)
 

@@ -1,20 +1,18 @@
-"""How do the papers measure all of section 4, written plainly?
+"""Rows for all of section 4 of Jain & Wallace: an audit against the papers' loops.
 
-Batch after batch of 32 texts: one backward pass, one encoder pass per deleted position, 100
-decodes of shuffled weights, the published search, and a call of scipy per document and pair of
-scores. The orders of the shuffles are handed in, so that drawing them costs the loop nothing.
+Both compute gradient, leave-one-out, permutation, adversary and the taus between the scores, from
+the text to the last number. Ours is what `assay run` does for these; its adversary answers for
+eight eps, and the baseline searches for one.
 
-Did the audit and the plain loops find the same of the same documents?
+The baseline is written as the papers' programs do it, in batches of 32 texts: one backward pass,
+one encoder pass per deleted position, 100 decodes of permuted weights, the published search, and
+one call of scipy per document and pair of scores. The permutations are passed in, so that drawing
+them costs the baseline nothing. It can be timed on some batches, evenly spaced by length, and
+scaled.
 
-Scores, medians and taus are compared number by number. A tau may differ where two items score
-alike to the last bits, because then rounding decides their order. So ours is held to scipy on
-our own scores, and to the loop's tau on average.
-
-How much faster is the whole battery of Jain & Wallace than the papers' loops?
-
-Gradient, leave-one-out, permutation, adversary and the taus between the scores, from the text to
-the last number. Ours is what `assay run` does for these; its adversary answers for eight eps where
-the loop searches one. The loop may be timed on some batches, evenly spaced by length, and scaled.
+Scores, medians and taus are compared number by number. A tau may differ where two items have
+equal scores up to the last bits, because rounding then decides their order. Our tau is therefore
+compared with scipy on our own scores, and with the baseline's tau on average.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,19 +27,19 @@ from scipy.stats import kendalltau
 from torch import Tensor
 
 from assay.bench import leave_one_out
-from assay.bench.adversary import Answer, Candidates, plain_search
+from assay.bench.adversary import Candidates, ExactAnswer, baseline_search
 from assay.bench.material import (
     SEED,
     PackedClassifier,
     audit_batches,
+    baseline_batches,
     frame,
     fresh_model,
     load,
-    plain_batches,
-    some_of,
     trained_model,
+    truncate,
 )
-from assay.bench.measurement import Bench, Figures, alone, race
+from assay.bench.measurement import Bench, Measurement, measure_in_new_process, time_in_turns
 from assay.data.batches import Batch
 from assay.data.corpus import Corpus
 from assay.exact.search import CLASSIFIER_SEARCH, SearchSettings
@@ -62,8 +60,8 @@ EPS = 0.01
 
 
 @dataclass(frozen=True)
-class Plain:
-    """All that the loop found of one document."""
+class BaselineResult:
+    """All values of the baseline for one document."""
 
     scores: Scores
     median_tvd: float
@@ -73,8 +71,8 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Read:
-    """A batch as the plain model reads it, markers cut off."""
+class ReadBatch:
+    """A batch as the baseline model reads it, without the start and end markers."""
 
     batch: Batch
     texts: list[list[int]]
@@ -84,24 +82,24 @@ class Read:
     gradient: Tensor  # (B, T)
 
 
-def plain_battery(
+def baseline_battery(
     model: PackedClassifier, batches: list[Batch], orders: Orders, settings: SearchSettings
-) -> dict[str, Plain]:
-    """By document; each batch has its longest text first."""
+) -> dict[str, BaselineResult]:
+    """The values of each document; each batch must have its longest text first."""
     rng = torch.Generator().manual_seed(SEED)
-    found: dict[str, Plain] = {}
+    found: dict[str, BaselineResult] = {}
     for batch in batches:
-        read = read_and_differentiate(model, batch)
-        changes = deletions(model, read)
-        medians = shuffled(model, read, [orders[name] for name in batch.ids])
+        read = read_batch(model, batch)
+        changes = deletion_changes(model, read)
+        medians = permutation_medians(model, read, [orders[name] for name in batch.ids])
         mask = batch.mask
-        ended = plain_search(model.output, read.states, read.weights, mask, rng, settings)
-        found |= _by_document(read, changes, medians, ended)
+        final = baseline_search(model.output, read.states, read.weights, mask, rng, settings)
+        found |= _by_document(read, changes, medians, final)
     return found
 
 
-def read_and_differentiate(model: PackedClassifier, batch: Batch) -> Read:
-    """The prediction, and its gradient along each embedding with attention held fixed."""
+def read_batch(model: PackedClassifier, batch: Batch) -> ReadBatch:
+    """The prediction and its gradient along each embedding, with fixed attention."""
     rows = zip(batch.items.tolist(), batch.lengths.tolist(), strict=True)
     texts = [items[:length] for items, length in rows]
     padded, lengths = frame(texts)
@@ -113,19 +111,19 @@ def read_and_differentiate(model: PackedClassifier, batch: Batch) -> Read:
     gradient = (slope * embedded.detach()).sum(-1).abs()
     inner = (part.detach()[:, 1:-1] for part in (states, weights, gradient))
     states, weights, gradient = inner
-    return Read(batch, texts, states, weights, positive.detach(), gradient)
+    return ReadBatch(batch, texts, states, weights, positive.detach(), gradient)
 
 
-def deletions(model: PackedClassifier, read: Read) -> list[Tensor]:
-    """Per text how far the prediction moves without each of its items."""
-    without = leave_one_out.plain_way(model, read.texts)
+def deletion_changes(model: PackedClassifier, read: ReadBatch) -> list[Tensor]:
+    """For each text, the change of the prediction without each of its items."""
+    without = leave_one_out.run_baseline(model, read.texts)
     rows = zip(without, read.positive, strict=True)
     return [(torch.sigmoid(logits)[:, 0] - positive).abs() for logits, positive in rows]
 
 
 @torch.no_grad()
-def shuffled(model: PackedClassifier, read: Read, orders: list[Tensor]) -> Tensor:
-    """(B,): the median change of the prediction, one decode of the batch for each order."""
+def permutation_medians(model: PackedClassifier, read: ReadBatch, orders: list[Tensor]) -> Tensor:
+    """(B,): the median change of the prediction, with one decode of the batch per permutation."""
     changes = []
     for turn in range(len(orders[0])):
         weights = torch.zeros_like(read.weights)
@@ -142,19 +140,22 @@ def taus(scores: Scores) -> Floats:
 
 
 def _by_document(
-    read: Read, changes: list[Tensor], medians: Tensor, ended: Candidates
-) -> dict[str, Plain]:
-    found: dict[str, Plain] = {}
-    best = ended.best(EPS)
+    read: ReadBatch, changes: list[Tensor], medians: Tensor, final: Candidates
+) -> dict[str, BaselineResult]:
+    found: dict[str, BaselineResult] = {}
+    best = final.best(EPS)
     for row, (name, text) in enumerate(zip(read.batch.ids, read.texts, strict=True)):
         items = slice(len(text))
         values = (read.weights[row, items], read.gradient[row, items], changes[row])
         names = ("attention", "gradient", "leave_one_out")
         scores = {n: v.double().numpy() for n, v in zip(names, values, strict=True)}
-        found[name] = Plain(
-            scores, float(medians[row]), taus(scores), float(best[row]),
-            ended.weights[row, :, items],
-        )  # fmt: skip
+        found[name] = BaselineResult(
+            scores,
+            float(medians[row]),
+            taus(scores),
+            float(best[row]),
+            final.weights[row, :, items],
+        )
     return found
 
 
@@ -163,12 +164,12 @@ LEAVE_ONE_OUT_TOLERANCE = 1e-5
 MEDIAN_TOLERANCE = 1e-6
 TAU_TOLERANCE = 1e-12
 MEAN_TAU_TOLERANCE = 0.005
-WANTED = ("median_tvd", "max_jsd", *(f"tau_{one}_{other}" for one, other in PAIRS))
+QUANTITIES = ("median_tvd", "max_jsd", *(f"tau_{one}_{other}" for one, other in PAIRS))
 
 
 @dataclass(frozen=True)
-class Ours:
-    """What the audit found of one batch."""
+class BatchResult:
+    """The values of the audit for one batch."""
 
     ids: tuple[str, ...]
     lengths: Tensor
@@ -178,68 +179,71 @@ class Ours:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The same of one document."""
+class DocumentResult:
+    """The values of the audit for one document."""
 
     scores: dict[str, Floats]
     median_tvd: float
     taus: Floats
-    answer: Answer
+    answer: ExactAnswer
 
 
-def by_document(parts: Sequence[Ours]) -> dict[str, Found]:
+def by_document(parts: Sequence[BatchResult]) -> dict[str, DocumentResult]:
     return {name: found for part in parts for name, found in _split(part).items()}
 
 
-def agree(ours: Mapping[str, Found], plain: Mapping[str, Plain]) -> bool:
-    """Are ours right, on all documents that the loop has seen?"""
+def results_agree(ours: Mapping[str, DocumentResult], plain: Mapping[str, BaselineResult]) -> bool:
+    """Whether the audit is right on all documents of the baseline."""
     same = all(_same(ours[name], theirs) for name, theirs in plain.items())
-    apart = [np.abs(ours[name].taus - theirs.taus) for name, theirs in plain.items()]
-    return same and bool(np.nanmean(apart) <= MEAN_TAU_TOLERANCE)
+    differences = [np.abs(ours[name].taus - theirs.taus) for name, theirs in plain.items()]
+    return same and bool(np.nanmean(differences) <= MEAN_TAU_TOLERANCE)
 
 
-def _same(ours: Found, plain: Plain) -> bool:
+def _same(ours: DocumentResult, plain: BaselineResult) -> bool:
     gradient, deleted = plain.scores["gradient"], plain.scores["leave_one_out"]
-    near = (
+    close = (
         _within(ours.scores["gradient"], gradient, GRADIENT_TOLERANCE * gradient.max()),
         _within(ours.scores["leave_one_out"], deleted, LEAVE_ONE_OUT_TOLERANCE),
         _within(ours.median_tvd, plain.median_tvd, MEDIAN_TOLERANCE),
         _within(ours.taus, taus(ours.scores), TAU_TOLERANCE),
     )
-    return all(near) and ours.answer.holds(EPS) and ours.answer.unbeaten(plain.candidates, EPS)
+    return all(close) and ours.answer.holds(EPS) and ours.answer.unbeaten(plain.candidates, EPS)
 
 
 def _within(ours: Floats | float, other: Floats | float, tolerance: float) -> bool:
     return bool(np.allclose(ours, other, rtol=0, atol=tolerance, equal_nan=True))
 
 
-def _split(part: Ours) -> dict[str, Found]:
+def _split(part: BatchResult) -> dict[str, DocumentResult]:
     values = _values(part.outcomes)
     witnesses = next(o.columns["adversary"] for o in part.outcomes if "adversary" in o.columns)
-    assert part.terms is not None  # only such a model has an exact answer
-    found: dict[str, Found] = {}
+    assert part.terms is not None  # only an affine model has an exact answer
+    found: dict[str, DocumentResult] = {}
     for row, (name, n) in enumerate(zip(part.ids, part.lengths.tolist(), strict=True)):
         scores = {score: table[row, :n] for score, table in part.scores.items()}
-        answer = Answer(
-            torch.from_numpy(scores["attention"]), part.terms.items[row, :n, 0],
-            part.terms.bias[0], values["max_jsd", name], torch.from_numpy(witnesses[row, :n]),
-        )  # fmt: skip
+        answer = ExactAnswer(
+            torch.from_numpy(scores["attention"]),
+            part.terms.items[row, :n, 0],
+            part.terms.bias[0],
+            values["max_jsd", name],
+            torch.from_numpy(witnesses[row, :n]),
+        )
         own = np.array([values[f"tau_{one}_{other}", name] for one, other in PAIRS])
-        found[name] = Found(scores, values["median_tvd", name], own, answer)
+        found[name] = DocumentResult(scores, values["median_tvd", name], own, answer)
     return found
 
 
 def _values(outcomes: Sequence[ProbeOutcome]) -> dict[tuple[str, str], float]:
-    """(quantity, document) -> value; of the frontier only the eps that is searched."""
+    """(quantity, document) -> value; of the frontier only the eps of the baseline."""
     table = pl.concat([frame for outcome in outcomes for frame in outcome.rows])
-    right = pl.col("group").is_null() | (pl.col("group") == f"eps={EPS:g}")
-    wanted = table.filter(pl.col("quantity").is_in(WANTED) & right)
-    rows = wanted.select("quantity", "instance", pl.col("value").fill_null(np.nan))
+    at_eps = pl.col("group").is_null() | (pl.col("group") == f"eps={EPS:g}")
+    selected = table.filter(pl.col("quantity").is_in(QUANTITIES) & at_eps)
+    rows = selected.select("quantity", "instance", pl.col("value").fill_null(np.nan))
     return {(quantity, name): value for quantity, name, value in rows.iter_rows()}
 
 
-MEASURED = ("attention", "gradient", "leave_one_out")
-ASKED = (agreement.measure, permutation.measure, adversary.measure)
+SCORE_NAMES = ("attention", "gradient", "leave_one_out")
+PROBE_FUNCTIONS = (agreement.measure, permutation.measure, adversary.measure)
 SENTENCES = 1_800  # about the test split of SST
 REVIEWS_BATCHES = 6
 IMDB_DOCUMENTS, IMDB_LONG, IMDB_LONG_BATCHES = 60, 500, 3
@@ -251,39 +255,41 @@ def measure(
     *,
     timed: int | None = None,
     settings: SearchSettings = CLASSIFIER_SEARCH,
-) -> Figures:
-    """On the test documents of this corpus; the plain loop on `timed` batches, or on all."""
+) -> Measurement:
+    """Measure on the test documents of a corpus; the baseline on `timed` batches, or on all."""
     model = trained_model(corpus)
-    batches = plain_batches(corpus, timed)
-    plain = partial(plain_battery, PackedClassifier(model), batches, same_orders(batches), settings)
-    our_way(model, some_of(corpus, train=0, test=1))  # what is loaded late is not timed
-    (plain_seconds, expected), (seconds, ours) = race(
-        plain, partial(our_way, model, corpus), repeats=repeats
+    batches = baseline_batches(corpus, timed)
+    plain = partial(
+        baseline_battery, PackedClassifier(model), batches, drawn_orders(batches), settings
+    )
+    run_optimized(model, truncate(corpus, train=0, test=1))  # warm-up: late imports are not timed
+    (baseline_time, expected), (seconds, ours) = time_in_turns(
+        plain, partial(run_optimized, model, corpus), repeats=repeats
     )
     n = len(corpus.test)
-    return Figures(
+    return Measurement(
         n=n,
         seconds=seconds,
-        baseline_seconds=plain_seconds * n / len(expected),
-        equal=agree(by_document(ours), expected),
-        peak_mb=alone(prepare, corpus).peak_mb,
+        baseline_seconds=baseline_time * n / len(expected),
+        equal=results_agree(by_document(ours), expected),
+        peak_mb=measure_in_new_process(prepare, corpus).peak_mb,
         plain_n=None if len(expected) == n else len(expected),
     )
 
 
-def our_way(model: Network, corpus: Corpus) -> list[Ours]:
-    """Batch by batch, as an audit does it."""
+def run_optimized(model: Network, corpus: Corpus) -> list[BatchResult]:
+    """The audit, batch by batch."""
     found = []
     for batch in audit_batches(corpus):
         view = View(model, batch, SEED)
-        scores = {name: SCORES[name].compute(view).numpy() for name in MEASURED}
-        outcomes = [ask(view, scores) for ask in ASKED]
-        found.append(Ours(batch.ids, batch.lengths, scores, outcomes, view.affine))
+        scores = {name: SCORES[name].compute(view).numpy() for name in SCORE_NAMES}
+        outcomes = [probe(view, scores) for probe in PROBE_FUNCTIONS]
+        found.append(BatchResult(batch.ids, batch.lengths, scores, outcomes, view.affine))
     return found
 
 
-def same_orders(batches: list[Batch]) -> Orders:
-    """The orders our probe draws for these documents."""
+def drawn_orders(batches: list[Batch]) -> Orders:
+    """The permutations that the probe draws for these documents."""
     found: dict[str, torch.Tensor] = {}
     for batch in batches:
         keys = document_keys(batch.ids, SEED, "permutation")
@@ -294,17 +300,17 @@ def same_orders(batches: list[Batch]) -> Orders:
 
 
 def prepare(corpus: Corpus) -> Callable[[], object]:
-    """Our route in a process of its own."""
+    """Prepare the audit for a process of its own."""
     model = fresh_model(corpus)
-    our_way(model, some_of(corpus, train=0, test=1))
-    return partial(our_way, model, corpus)
+    run_optimized(model, truncate(corpus, train=0, test=1))
+    return partial(run_optimized, model, corpus)
 
 
-def _sentences() -> Figures:
-    """`reviews` are sentences from where SST took its own; one split of them is too few."""
+def _sentences() -> Measurement:
+    """Sentences of `reviews`, the source of SST's; one split alone has too few."""
     corpus = load("reviews")
     both = replace(corpus, test=corpus.test + corpus.dev)
-    return measure(some_of(both, test=SENTENCES), timed=REVIEWS_BATCHES)
+    return measure(truncate(both, test=SENTENCES), timed=REVIEWS_BATCHES)
 
 
 REVIEWS = Bench(
@@ -315,14 +321,14 @@ REVIEWS = Bench(
 )
 IMDB = Bench(
     "battery_imdb",
-    "the same on documents of some 175 words",
-    lambda: measure(some_of(load("imdb"), test=IMDB_DOCUMENTS)),
+    "the same on documents of about 175 words",
+    lambda: measure(truncate(load("imdb"), test=IMDB_DOCUMENTS)),
     target=5,
 )
 IMDB_MANY = Bench(
     "battery_imdb_500",
-    "the same on more such documents",
-    lambda: measure(some_of(load("imdb"), test=IMDB_LONG), timed=IMDB_LONG_BATCHES),
+    "the same on 500 documents of about 175 words",
+    lambda: measure(truncate(load("imdb"), test=IMDB_LONG), timed=IMDB_LONG_BATCHES),
     long=True,
     target=5,
 )

@@ -1,11 +1,11 @@
-"""How much faster are removal orders in closed form than erasing item after item?
+"""Rows for erasure: removal orders in closed form against erasing item after item.
 
 Both start from encoded documents and their weights, take the same seven orders and end with the
-number of items that were erased when the decision changed. The plain procedure is the published
-one: instance after instance, order after order, put one more weight to zero, divide, multiply the
-states by the weights and ask the head, until its decision changes. It is timed on a few documents
-and scaled. A second row adds the smallest flipping set, of which the paper knew nothing, and holds
-the whole against two passes of the encoder over the same documents.
+number of items that were erased when the decision changed. The baseline is the published
+procedure: for each document and order, set one more weight to zero, renormalize, multiply the
+states by the weights and apply the head, until its decision changes. It is timed on a few
+documents and scaled. A second row adds the smallest flipping set, which the paper does not have,
+and compares the whole with two passes of the encoder over the same documents.
 
 Leave-one-out and attention times norm are scores: for these rows they are drawn at random.
 """
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from assay.bench.length import EMBEDDING, SIZE, WORDS
 from assay.bench.material import SEED
-from assay.bench.measurement import Bench, Figures, alone
+from assay.bench.measurement import Bench, Measurement, measure_in_new_process
 from assay.bench.permutation import Encoded
 from assay.data.batches import Batch
 from assay.exact.erasure import AffineErasure, first_flip, removal_order
@@ -44,43 +44,49 @@ TARGET = 50
 
 @dataclass(frozen=True)
 class Shape:
+    """The size of the generated documents and of the model."""
+
     documents: int = 10_000
     items: int = 128
     classes: int = 5
-    plain: int = 32  # documents for the plain procedure
+    plain: int = 32  # documents for the baseline
     embedding: int = EMBEDDING
     size: int = SIZE
 
 
 @dataclass(frozen=True)
-class Timed:
+class ErasureTimes:
+    """Seconds of each kind of work, and whether the results are equal."""
+
     encoder_seconds: float
-    seconds: float  # of our orders
+    seconds: float  # of all orders in closed form
     optimum_seconds: float
-    plain_seconds: float  # of all documents
+    baseline_seconds: float  # scaled to all documents
     equal: bool
 
 
-def measure(shape: Shape) -> Figures:
-    found = timed(shape)
-    return Figures(
+def measure(shape: Shape) -> Measurement:
+    """Measure all orders against the baseline."""
+    found = erasure_times(shape)
+    return Measurement(
         n=shape.documents,
         seconds=found.seconds,
-        baseline_seconds=found.plain_seconds,
+        baseline_seconds=found.baseline_seconds,
         equal=found.equal,
-        peak_mb=alone(prepare, replace(shape, documents=shape.plain)).peak_mb,
+        peak_mb=measure_in_new_process(prepare, replace(shape, documents=shape.plain)).peak_mb,
         plain_n=shape.plain,
     )
 
 
-def measure_passes(shape: Shape) -> Figures:
-    found = timed(shape)
+def measure_passes(shape: Shape) -> Measurement:
+    """Measure all orders and the optimum against passes of the encoder."""
+    found = erasure_times(shape)
     ours = found.seconds + found.optimum_seconds
-    return Figures(shape.documents, ours, PASSES * found.encoder_seconds, found.equal)
+    return Measurement(shape.documents, ours, PASSES * found.encoder_seconds, found.equal)
 
 
-class Laps:
-    """Seconds of each kind of work, added up."""
+class LapTimer:
+    """Accumulates the seconds of each kind of work."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -93,35 +99,36 @@ class Laps:
 
 
 @lru_cache(maxsize=1)  # two rows, one measurement
-def timed(shape: Shape) -> Timed:
-    """Batch by batch, for the states of all documents would not fit: encode, then erase."""
-    model = fresh(shape)
-    laps = Laps()
+def erasure_times(shape: Shape) -> ErasureTimes:
+    """Encode and erase batch by batch, because the states of all documents would not fit."""
+    model = fresh_model(shape)
+    timer = LapTimer()
     expected: list[Items] = []
     found: list[Items] = []
     for batch in batches(shape):
         scores = drawn_scores(batch)
-        one = laps("encoder", partial(Encoded.of, model, batch))
+        one = timer("encoder", partial(Encoded.of, model, batch))
         scores["attention"] = one.weights.double().numpy()
         view = View(one, one.batch, SEED)
-        ours = laps("orders", partial(our_way, view, scores))
-        best = laps("optimum", partial(optimum, view, scores))
+        ours = timer("orders", partial(run_optimized, view, scores))
+        best = timer("optimum", partial(optimum, view, scores))
         if len(found) * len(batch.ids) < shape.plain:
-            laps("plain", partial(plain_way, one, scores))
-            # In float32 a near tie may fall otherwise, so what is compared is not what was timed.
-            expected.append(plain_way(one, scores, torch.float64))
+            timer("plain", partial(run_baseline, one, scores))
+            # In float32 a near tie may be decided differently, so float64 is compared.
+            expected.append(run_baseline(one, scores, torch.float64))
             found.append({**ours, OPTIMAL: best})
     sampled = sum(len(items[OPTIMAL]) for items in found)
-    return Timed(
-        laps.seconds["encoder"],
-        laps.seconds["orders"],
-        laps.seconds["optimum"],
-        laps.seconds["plain"] * shape.documents / sampled,
+    return ErasureTimes(
+        timer.seconds["encoder"],
+        timer.seconds["orders"],
+        timer.seconds["optimum"],
+        timer.seconds["plain"] * shape.documents / sampled,
         _equal(expected, found),
     )
 
 
-def our_way(view: View, scores: Scores) -> Items:
+def run_optimized(view: View, scores: Scores) -> Items:
+    """All orders in closed form."""
     erasure = erasure_of(view, scores["attention"])
     ranked = orders(view, erasure, scores)
     order = removal_order(np.concatenate([*ranked.values()]), erasure.present)
@@ -130,14 +137,15 @@ def our_way(view: View, scores: Scores) -> Items:
 
 
 def optimum(view: View, scores: Scores) -> np.ndarray:
+    """The size of each document's smallest flipping set."""
     erasure = erasure_of(view, scores["attention"])
     assert isinstance(erasure, AffineErasure)
     return smallest_flipping_sets(erasure).items
 
 
 @torch.no_grad()
-def plain_way(one: Encoded, scores: Scores, precision: torch.dtype = torch.float32) -> Items:
-    """Instance after instance, order after order, item after item."""
+def run_baseline(one: Encoded, scores: Scores, precision: torch.dtype = torch.float32) -> Items:
+    """Document by document, order by order, item by item."""
     view = View(one, one.batch, SEED)
     ranked = orders(view, erasure_of(view, scores["attention"]), scores)
     output = one.model.head.output
@@ -148,35 +156,36 @@ def plain_way(one: Encoded, scores: Scores, precision: torch.dtype = torch.float
         weights = one.weights[row, :items].to(precision)
         for name, importance in ranked.items():
             order = np.argsort(-importance[row, :items], kind="stable")
-            found[name][row] = _until_it_changes(states, weights, order, weight, bias)
+            found[name][row] = _items_to_flip(states, weights, order, weight, bias)
     return found
 
 
-def _until_it_changes(
+def _items_to_flip(
     states: Tensor, weights: Tensor, order: np.ndarray, weight: Tensor, bias: Tensor
 ) -> float:
     decided = int((weight @ (weights @ states) + bias).argmax())
-    left = weights.clone()
+    remaining = weights.clone()
     for step, place in enumerate(order.tolist(), start=1):
-        left[place] = 0
-        mass = left.sum()
-        rest = left / mass if mass > 0 else left
-        if int((weight @ (rest @ states) + bias).argmax()) != decided:
+        remaining[place] = 0
+        mass = remaining.sum()
+        renormalized = remaining / mass if mass > 0 else remaining
+        if int((weight @ (renormalized @ states) + bias).argmax()) != decided:
             return step
     return np.nan
 
 
-def fresh(shape: Shape) -> Classifier:
+def fresh_model(shape: Shape) -> Classifier:
     names = tuple(f"class {i}" for i in range(shape.classes))
-    config = ModelConfig("classification", "bilstm", "additive", names, WORDS, shape.embedding,
-                         shape.size)  # fmt: skip
+    config = ModelConfig(
+        "classification", "bilstm", "additive", names, WORDS, shape.embedding, shape.size
+    )
     model = build_model(config, SEED).eval()
     assert isinstance(model, Classifier)
     return model
 
 
 def batches(shape: Shape) -> Iterator[Batch]:
-    """Random words, cut as an audit cuts them."""
+    """Random words in batches of the same size as in an audit."""
     rng = torch.Generator().manual_seed(SEED)
     rows = max(1, AUDIT_CELLS // shape.items)
     for start in range(0, shape.documents, rows):
@@ -187,22 +196,22 @@ def batches(shape: Shape) -> Iterator[Batch]:
 
 
 def prepare(shape: Shape) -> Callable[[], object]:
-    """Our route in a process of its own, on the first batches: memory does not grow with more."""
-    model = fresh(shape)
+    """Prepare the closed form for a process of its own; memory does not grow with more batches."""
+    model = fresh_model(shape)
     cuts = [*batches(replace(shape, documents=1)), *batches(shape)]
-    asked: list[tuple[Encoded, Scores]] = []
+    documents: list[tuple[Encoded, Scores]] = []
     for batch in cuts:
         one = Encoded.of(model, batch)
-        asked.append((one, {"attention": one.weights.double().numpy(), **drawn_scores(batch)}))
-    erase_all(asked[:1])
-    return partial(erase_all, asked[1:])
+        documents.append((one, {"attention": one.weights.double().numpy(), **drawn_scores(batch)}))
+    erase_all(documents[:1])
+    return partial(erase_all, documents[1:])
 
 
-def erase_all(asked: list[tuple[Encoded, Scores]]) -> list[Items]:
+def erase_all(documents: list[tuple[Encoded, Scores]]) -> list[Items]:
     found = []
-    for one, scores in asked:
+    for one, scores in documents:
         view = View(one, one.batch, SEED)
-        found.append({**our_way(view, scores), OPTIMAL: optimum(view, scores)})
+        found.append({**run_optimized(view, scores), OPTIMAL: optimum(view, scores)})
     return found
 
 
@@ -212,7 +221,7 @@ def drawn_scores(batch: Batch) -> dict[str, np.ndarray]:
 
 
 def _equal(expected: list[Items], found: list[Items]) -> bool:
-    """The same counts in every order, and none below the optimum."""
+    """Whether every order has the same counts, and none is below the optimum."""
     for plain, ours in zip(expected, found, strict=True):
         if not all(np.array_equal(plain[name], ours[name], equal_nan=True) for name in plain):
             return False
@@ -224,13 +233,13 @@ def _equal(expected: list[Items], found: list[Items]) -> bool:
 _WHAT = "seven removal orders of 10,000 documents of 128 items, 5 classes"
 ORDERS = Bench(
     "erasure",
-    f"{_WHAT}: item after item, or in closed form",
+    f"{_WHAT}: item by item, or in closed form",
     lambda: measure(Shape()),
     target=TARGET,
 )
 ENCODER = Bench(
     "erasure_passes",
-    f"{_WHAT}: two encoder passes (as plain), or all orders and the optimum",
+    f"{_WHAT}: two encoder passes (as baseline), or all orders and the optimum",
     lambda: measure_passes(Shape()),
     target=1,
 )

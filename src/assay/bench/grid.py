@@ -1,17 +1,14 @@
-"""Which corpus and which base stand in for SST where trainings are timed?
+"""Rows for the grid of Wiegreffe & Pinter: its duration, and the gain from a second worker.
 
-Sentences of random words, as many, as long and with as large a vocabulary as SST's; one word in
-each tells the label, so that there is something to learn.
+Both are measured on a generated corpus of the size of SST: sentences of random words, as many, as
+long and with as large a vocabulary; one word in each decides the label, so that there is
+something to learn.
 
-How long does the grid of Wiegreffe & Pinter take on two cores?
-
-Every training of the grid is done: nothing is scaled up from a part.
-
-Does a second worker halve the time of a grid?
-
-One worker and two take turns: a machine whose speed drifts within minutes would favour whoever
-was timed in its better ones. All turns count, since the quickest of each side need not come from
-the same minutes. Workers are started in their first turn and kept, as in a grid.
+`grid` executes every training of the grid; nothing is extrapolated from a part. `grid_workers`
+compares one worker with two. They take turns, because a machine whose speed drifts within minutes
+would favor the side that was timed in the better ones. All turns count, since the fastest turn of
+each side need not fall into the same minutes. Workers are started in their first turn and kept,
+as in a grid.
 """
 
 import tempfile
@@ -25,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.bench.material import SEED
-from assay.bench.measurement import Bench, Figures, race
+from assay.bench.measurement import Bench, Measurement, time_in_turns
 from assay.data.corpus import Corpus, Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.engines import open_workers, run_graph
@@ -42,6 +39,8 @@ SHORTEST, LONGEST = 6, 32  # 19 words in the mean, as in SST
 
 @dataclass(frozen=True)
 class Size:
+    """The size of a generated corpus."""
+
     train: int
     dev: int
     test: int
@@ -52,7 +51,7 @@ SST = Size(train=6_356, dev=822, test=1_726, words=13_700)
 
 
 def train_base(size: Size, folder: Path, epochs: int | None) -> TrainedBase:
-    """As many epochs as the paper's recipe, unless told."""
+    """Train the base model, with the epochs of the paper's recipe unless `epochs` is given."""
     corpus = _corpus(size)
     recipe = recipe_for(corpus, "paper")
     recipe = recipe if epochs is None else replace(recipe, epochs=epochs)
@@ -62,9 +61,9 @@ def train_base(size: Size, folder: Path, epochs: int | None) -> TrainedBase:
 
 
 def _corpus(size: Size) -> Corpus:
-    made = _documents(size.train + size.dev + size.test, size.words)
+    documents = _documents(size.train + size.dev + size.test, size.words)
     train, dev, test = (
-        tuple(next(made) for _ in range(n)) for n in (size.train, size.dev, size.test)
+        tuple(next(documents) for _ in range(n)) for n in (size.train, size.dev, size.test)
     )
     return Corpus(
         name="sst-sized",
@@ -85,7 +84,7 @@ def _words(number: int) -> list[str]:
 
 
 def _documents(number: int, words: int) -> Iterator[Document]:
-    """The first two words tell the label, the others nothing."""
+    """Documents in which the first two words decide the label and the others do not matter."""
     rng = np.random.default_rng(SEED)
     known = np.array(_words(words))
     for i in range(number):
@@ -99,60 +98,62 @@ ENGINE, WORKERS = "processes", 2
 PROBES = (uniform, seeds, guide, imitation)
 
 
-def paper_scale() -> TrainingBudget:
-    """Base, uniform, 8 seeds, 8 guides with 3 seeds each, 10 lambdas by continuation."""
+def paper_budget() -> TrainingBudget:
+    """Base, uniform, 8 seeds, 8 imposed weights with 3 seeds each, 10 lambdas, each continued."""
     return replace(training_budget("paper", SEED, None), apart=0, uniforms=1, chains=1)
 
 
 def measure_grid(
-    size: Size, scale: TrainingBudget, epochs: int | None = None, engine: str = ENGINE
-) -> Figures:
+    size: Size, budget: TrainingBudget, epochs: int | None = None, engine: str = ENGINE
+) -> Measurement:
     """Seconds from the first training to the last; n is the number of trainings."""
     execute = partial(run_graph, engine, run_further_job, workers=WORKERS)
     with tempfile.TemporaryDirectory() as name:
         start = time.perf_counter()
         base = train_base(size, Path(name), epochs)
-        wanted = [source for probe in PROBES for source in probe.plan(scale, base.training.corpus)]
-        done = run_trainings(wanted, base, Path(name) / "jobs", execute)
+        sources = [s for probe in PROBES for s in probe.plan(budget, base.training.corpus)]
+        done = run_trainings(sources, base, Path(name) / "jobs", execute)
         seconds = time.perf_counter() - start
-    return Figures(n=1 + sum(isinstance(source, TrainingSpec) for source in done), seconds=seconds)
+    return Measurement(
+        n=1 + sum(isinstance(source, TrainingSpec) for source in done), seconds=seconds
+    )
 
 
 GRID = Bench(
     "grid",
     "all trainings of Wiegreffe & Pinter's grid at SST's size, two workers; at most 2,700 s",
-    lambda: measure_grid(SST, paper_scale()),
+    lambda: measure_grid(SST, paper_budget()),
     grid=True,
 )
-PIECES, EPOCHS, TURNS = 2, 2, 5  # trainings in a turn, epochs of each, turns of each side
+TRAININGS, EPOCHS, TURNS = 2, 2, 5  # trainings per turn, epochs of each, turns of each side
 
 
 def measure_workers(
     size: Size, epochs: int = EPOCHS, turns: int = TURNS, engine: str = ENGINE
-) -> Figures:
-    """The same trainings by one worker and by two; every file they leave must be the same."""
+) -> Measurement:
+    """The same trainings by one worker and by two; all files must be equal."""
     with ExitStack() as stack:
         base = train_base(size, Path(stack.enter_context(tempfile.TemporaryDirectory())), 1)
-        crews = [
+        pools = [
             stack.enter_context(open_workers(engine, run_further_job, n)) for n in (1, WORKERS)
         ]
-        (plain_seconds, expected), (seconds, ours) = race(
-            *(partial(_turn, crew, base, epochs) for crew in crews), repeats=turns, judge=sum
+        (baseline_time, expected), (seconds, ours) = time_in_turns(
+            *(partial(_turn, pool, base, epochs) for pool in pools), repeats=turns, summarize=sum
         )
-    return Figures(
-        n=turns * PIECES, baseline_seconds=plain_seconds, seconds=seconds, equal=expected == ours
+    return Measurement(
+        n=turns * TRAININGS, baseline_seconds=baseline_time, seconds=seconds, equal=expected == ours
     )
 
 
-def _turn(crew: Workers[FurtherJob, Path], base: TrainedBase, epochs: int) -> dict[str, bytes]:
-    """What the trainings leave; in a new folder, or a second turn would find all of it done."""
-    wanted = [TrainingSpec(SEED + i, SEED + i, epochs=epochs) for i in range(1, PIECES + 1)]
+def _turn(pool: Workers[FurtherJob, Path], base: TrainedBase, epochs: int) -> dict[str, bytes]:
+    """Execute the trainings and return their files; a new folder, so that no turn finds them."""
+    specs = [TrainingSpec(SEED + i, SEED + i, epochs=epochs) for i in range(1, TRAININGS + 1)]
     with tempfile.TemporaryDirectory() as name:
         run_trainings(
-            wanted,
+            specs,
             base,
             Path(name),
-            lambda tasks: execute_graph(Graph(tasks), nullcontext(crew), ignore),
+            lambda tasks: execute_graph(Graph(tasks), nullcontext(pool), ignore),
         )
         files = sorted(path for path in Path(name).rglob("*") if path.is_file())
         return {str(path.relative_to(name)): path.read_bytes() for path in files}
@@ -160,7 +161,7 @@ def _turn(crew: Workers[FurtherJob, Path], base: TrainedBase, epochs: int) -> di
 
 SECOND_WORKER = Bench(
     "grid_workers",
-    f"trainings of {EPOCHS} epochs at SST's size, {PIECES} a turn: one worker, or two",
+    f"trainings of {EPOCHS} epochs at SST's size, {TRAININGS} per turn: one worker, or two",
     lambda: measure_workers(SST),
     grid=True,
     target=1.7,

@@ -1,6 +1,6 @@
-"""How much faster is tau for a batch than a call of scipy per document?
+"""Rows for Kendall's tau: all documents of a batch at once against one call of scipy per document.
 
-The plain loop is what the papers' programs do. Ours must give the same tau and the same p.
+The baseline is what the papers' programs do. Ours must give the same tau and the same p.
 """
 
 from collections.abc import Callable
@@ -11,40 +11,48 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from assay.bench.measurement import REPEATS, Bench, Figures, alone, race
+from assay.bench.measurement import (
+    REPEATS,
+    Bench,
+    Measurement,
+    measure_in_new_process,
+    time_in_turns,
+)
 from assay.statistics.kendall import Kendall, kendall
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 SHORTEST = 2
-DECIMALS = 3  # rounds one list, so that some values are tied
+DECIMALS = 3  # of one list, so that some values are tied
 TOLERANCE = 1e-12
 SEED = 20190601
 
 
 @dataclass(frozen=True)
 class Shape:
+    """The number and the largest length of the documents."""
+
     documents: int
     longest: int
 
 
-def measure(shape: Shape, repeats: int = REPEATS) -> Figures:
-    """Documents of all lengths up to the longest, some values tied."""
+def measure(shape: Shape, repeats: int = REPEATS) -> Measurement:
+    """Measure on documents of all lengths up to the longest, with some ties."""
     x, y, mask = score_lists(shape)
-    (plain_seconds, expected), (seconds, ours) = race(
-        partial(plain_way, x, y, mask), partial(kendall, x, y, mask), repeats=repeats
+    (baseline_time, expected), (seconds, ours) = time_in_turns(
+        partial(run_baseline, x, y, mask), partial(kendall, x, y, mask), repeats=repeats
     )
-    return Figures(
+    return Measurement(
         n=shape.documents,
         seconds=seconds,
-        baseline_seconds=plain_seconds,
+        baseline_seconds=baseline_time,
         equal=_equal(ours, expected),
-        peak_mb=alone(prepare, shape).peak_mb,
+        peak_mb=measure_in_new_process(prepare, shape).peak_mb,
     )
 
 
 def score_lists(shape: Shape) -> tuple[Floats, Floats, Flags]:
-    """Two related scores per document, padded to the longest."""
+    """Two correlated scores per document, padded to the longest."""
     rng = np.random.default_rng(SEED)
     lengths = rng.integers(SHORTEST, shape.longest + 1, size=shape.documents)
     x = rng.random((shape.documents, shape.longest))
@@ -52,7 +60,7 @@ def score_lists(shape: Shape) -> tuple[Floats, Floats, Flags]:
     return x, y, np.arange(shape.longest) < lengths[:, None]
 
 
-def plain_way(x: Floats, y: Floats, mask: Flags) -> Kendall:
+def run_baseline(x: Floats, y: Floats, mask: Flags) -> Kendall:
     """One call of scipy per document."""
     tau, p = np.empty(len(x)), np.empty(len(x))
     for row, real in enumerate(mask):
@@ -61,7 +69,7 @@ def plain_way(x: Floats, y: Floats, mask: Flags) -> Kendall:
 
 
 def prepare(shape: Shape) -> Callable[[], object]:
-    """Our route in a process of its own."""
+    """Prepare the batched tau for a process of its own."""
     kendall(*score_lists(Shape(1, SHORTEST)))
     return partial(kendall, *score_lists(shape))
 
@@ -75,7 +83,7 @@ def _equal(ours: Kendall, expected: Kendall) -> bool:
 
 SENTENCES = Bench(
     "kendall",
-    "tau and p of two scores, documents of 2 to 50 items: scipy for each, or all at once",
+    "tau and p of two scores, documents of 2 to 50 items: one call of scipy each, or all at once",
     partial(measure, Shape(documents=2_000, longest=50)),
     target=10,
 )

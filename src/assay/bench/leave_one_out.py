@@ -1,12 +1,11 @@
-"""How much faster is a restart at the gap than reading the whole text again for each item?
+"""Rows for leave-one-out: restarting the encoder at the gap against reading the whole text again.
 
-The plain loop encodes a batch of 32 texts of like length once per deleted position. A restart
-cannot be quicker than its matrix products, so those are timed alone beside it.
+The baseline encodes a batch of 32 texts of similar length once per deleted position. A restart
+cannot be faster than its matrix products, so those are timed by themselves.
 
-How much faster is leave-one-out of long documents when it stops where a deletion has faded?
-
-The plain side is our own exact restart, which reads every deletion to the end. A model that has
-learnt its task remembers for longer than a fresh one, so this one has seen every review once; its
+The row for long documents compares two routes of ours: the exact restart, which reads every
+deletion to the end, and the one that stops where the effect of a deletion has faded. A trained
+model remembers for longer than a fresh one, so this model has seen every review once. Its
 documents are reviews of one class, joined.
 """
 
@@ -19,22 +18,28 @@ import torch
 from torch import Tensor
 
 from assay.bench.material import (
-    PLAIN_BATCH,
+    BASELINE_BATCH,
     SEED,
     PackedClassifier,
     audit_batches,
     frame,
     fresh_model,
     load,
-    some_of,
     trained_model,
+    truncate,
 )
-from assay.bench.measurement import REPEATS, Bench, Figures, alone, race
+from assay.bench.measurement import (
+    REPEATS,
+    Bench,
+    Measurement,
+    measure_in_new_process,
+    time_in_turns,
+)
 from assay.data.batches import Batch
 from assay.data.corpus import Corpus, Document
 from assay.models.classifier import Network
 from assay.models.view import View
-from assay.scores.leave_one_out import TAU_BOUND, TVD_BOUND, changes
+from assay.scores.leave_one_out import TAU_BOUND, TVD_BOUND, deletion_tvd
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.kendall import kendall
 
@@ -44,48 +49,48 @@ REVIEWS_DOCUMENTS = 800
 IMDB_DOCUMENTS = 60
 
 
-def measure(corpus: Corpus, repeats: int = REPEATS) -> Figures:
-    """On the test documents of this corpus."""
+def measure(corpus: Corpus, repeats: int = REPEATS) -> Measurement:
+    """Measure on the test documents of a corpus."""
     model = trained_model(corpus)
     packed = PackedClassifier(model)
     texts = [corpus.vocabulary.encode(document.tokens) for document in corpus.test]
-    (plain_seconds, expected), (seconds, ours), (products, _) = race(
-        partial(plain_way, packed, texts),
-        partial(our_way, model, corpus),
-        products_alone(model, audit_batches(corpus)),
+    (baseline_time, expected), (seconds, ours), (products, _) = time_in_turns(
+        partial(run_baseline, packed, texts),
+        partial(run_optimized, model, corpus),
+        only_products(model, audit_batches(corpus)),
         repeats=repeats,
     )
     by_id = [ours[document.id] for document in corpus.test]
-    return Figures(
+    return Measurement(
         n=len(texts),
         seconds=seconds,
-        baseline_seconds=plain_seconds,
-        equal=_equal(expected, by_id, _untouched(packed, texts)),
-        peak_mb=alone(prepare, corpus).peak_mb,
-        possible_ratio=plain_seconds / products,
+        baseline_seconds=baseline_time,
+        equal=_equal(expected, by_id, _complete_logits(packed, texts)),
+        peak_mb=measure_in_new_process(prepare, corpus).peak_mb,
+        possible_ratio=baseline_time / products,
     )
 
 
 @torch.no_grad()
-def plain_way(model: PackedClassifier, texts: list[list[int]]) -> list[Tensor]:
-    """Per text the logits (T, C) without each of its items."""
+def run_baseline(model: PackedClassifier, texts: list[list[int]]) -> list[Tensor]:
+    """For each text, the logits (T, C) without each of its items."""
     order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
     without: dict[int, Tensor] = {}
-    for start in range(0, len(order), PLAIN_BATCH):
-        rows = order[start : start + PLAIN_BATCH]
+    for start in range(0, len(order), BASELINE_BATCH):
+        rows = order[start : start + BASELINE_BATCH]
         padded, lengths = frame([texts[row] for row in rows])
         passes = []
         for position in range(1, padded.shape[1] - 1):
             shorter = torch.cat([padded[:, :position], padded[:, position + 1 :]], 1)
             passes.append(model(shorter, lengths - 1))
         logits = torch.stack(passes, 1)
-        # A text too short to have the position lost padding instead: that pass says nothing.
+        # A text that is too short for the position lost padding instead: the pass is ignored.
         without |= {row: logits[i, : len(texts[row])] for i, row in enumerate(rows)}
     return [without[row] for row in range(len(texts))]
 
 
-def our_way(model: Network, corpus: Corpus) -> dict[str, Tensor]:
-    """The same by document id."""
+def run_optimized(model: Network, corpus: Corpus) -> dict[str, Tensor]:
+    """The same logits by document id."""
     found: dict[str, Tensor] = {}
     for batch in audit_batches(corpus):
         logits = model.logits_without_each(batch)
@@ -94,14 +99,14 @@ def our_way(model: Network, corpus: Corpus) -> dict[str, Tensor]:
     return found
 
 
-def products_alone(model: Network, batches: list[Batch]) -> Callable[[], None]:
-    """The matrix products that a restart cannot do without, and nothing else."""
+def only_products(model: Network, batches: list[Batch]) -> Callable[[], None]:
+    """A function that computes only the matrix products that a restart needs."""
     inputs, size = model.config.embedding, model.config.size // 2
     read = len(model.attention.projection()) + len(model.head.projection())
     cells = max(batch.items.numel() + len(batch.ids) for batch in batches)
     embedded, states = torch.randn(cells, inputs), torch.randn(cells, size)
     project, recur = torch.randn(inputs, 4 * size), torch.randn(size, 4 * size)
-    look = torch.randn(size, read)
+    readout = torch.randn(size, read)
     gates, values = torch.empty(cells, 4 * size), torch.empty(cells, read)
 
     def one_direction(batch: int, length: int) -> None:
@@ -109,10 +114,10 @@ def products_alone(model: Network, batches: list[Batch]) -> Callable[[], None]:
         torch.mm(embedded[:framed], project, out=gates[:framed])
         for _ in range(length + 1):
             torch.mm(states[:batch], recur, out=gates[:batch])
-        torch.mm(states[: length * batch], look, out=values[: length * batch])
+        torch.mm(states[: length * batch], readout, out=values[: length * batch])
         for slots in range(1, length):
             torch.mm(states[: slots * batch], recur, out=gates[: slots * batch])
-            torch.mm(states[: slots * batch], look, out=values[: slots * batch])
+            torch.mm(states[: slots * batch], readout, out=values[: slots * batch])
 
     def both() -> None:
         for batch in batches:
@@ -123,20 +128,20 @@ def products_alone(model: Network, batches: list[Batch]) -> Callable[[], None]:
 
 
 def prepare(corpus: Corpus) -> Callable[[], object]:
-    """Our route in a process of its own."""
+    """Prepare the restart for a process of its own."""
     model = fresh_model(corpus)
-    our_way(model, some_of(corpus, train=0, test=1))
-    return partial(our_way, model, corpus)
+    run_optimized(model, truncate(corpus, train=0, test=1))
+    return partial(run_optimized, model, corpus)
 
 
 @torch.no_grad()
-def _untouched(model: PackedClassifier, texts: list[list[int]]) -> list[Tensor]:
+def _complete_logits(model: PackedClassifier, texts: list[list[int]]) -> list[Tensor]:
     return [model(*frame([text])) for text in texts]
 
 
-def _equal(expected: list[Tensor], ours: list[Tensor], untouched: list[Tensor]) -> bool:
+def _equal(expected: list[Tensor], ours: list[Tensor], complete: list[Tensor]) -> bool:
     plain, found = torch.cat(expected).double(), torch.cat(ours).double()
-    whole = torch.cat([z.expand_as(e) for z, e in zip(untouched, expected, strict=True)]).double()
+    whole = torch.cat([z.expand_as(e) for z, e in zip(complete, expected, strict=True)]).double()
     scores = [tvd(class_probabilities(z), class_probabilities(whole)) for z in (plain, found)]
     close = (plain - found).abs().max() <= LOGIT_TOLERANCE
     return bool(close & ((scores[0] - scores[1]).abs().max() <= TVD_TOLERANCE))
@@ -145,45 +150,45 @@ def _equal(expected: list[Tensor], ours: list[Tensor], untouched: list[Tensor]) 
 REVIEWS = Bench(
     "leave_one_out",
     "every item deleted in turn: one encoder pass per position, or a restart at the gap",
-    lambda: measure(some_of(load("reviews"), test=REVIEWS_DOCUMENTS)),
+    lambda: measure(truncate(load("reviews"), test=REVIEWS_DOCUMENTS)),
     target=2.5,
 )
 IMDB = Bench(
     "leave_one_out_imdb",
-    "the same on documents of some 175 words",
-    lambda: measure(some_of(load("imdb"), test=IMDB_DOCUMENTS), repeats=1),
+    "the same on documents of about 175 words",
+    lambda: measure(truncate(load("imdb"), test=IMDB_DOCUMENTS), repeats=1),
     long=True,
 )
 ITEMS = 1_280
 WARM_UP_ITEMS = 4
 DOCUMENTS = 2
-Found = list[tuple[View, np.ndarray]]  # per batch its leave-one-out (B, T)
+Scored = list[tuple[View, np.ndarray]]  # for each batch its leave-one-out (B, T)
 
 
-def measure_fading(corpus: Corpus, repeats: int = 1) -> Figures:
-    """On the test documents of this corpus; it trains on the others."""
+def measure_fading(corpus: Corpus, repeats: int = 1) -> Measurement:
+    """Measure on the test documents of a corpus; the model is trained on the others."""
     model = trained_model(corpus)
-    (exact_seconds, exact), (seconds, faded) = race(
-        partial(leave_one_out, model, corpus, exactly=True),
-        partial(leave_one_out, model, corpus, exactly=False),
+    (exact_seconds, exact), (seconds, faded) = time_in_turns(
+        partial(leave_one_out, model, corpus, exact=True),
+        partial(leave_one_out, model, corpus, exact=False),
         repeats=repeats,
     )
-    return Figures(
+    return Measurement(
         n=len(corpus.test),
         seconds=seconds,
         baseline_seconds=exact_seconds,
-        equal=near(exact, faded),
-        peak_mb=alone(prepare_long, replace(corpus, train=())).peak_mb,
+        equal=within_bounds(exact, faded),
+        peak_mb=measure_in_new_process(prepare_long, replace(corpus, train=())).peak_mb,
     )
 
 
-def leave_one_out(model: Network, corpus: Corpus, *, exactly: bool) -> Found:
+def leave_one_out(model: Network, corpus: Corpus, *, exact: bool) -> Scored:
     views = [View(model, batch, SEED) for batch in audit_batches(corpus)]
-    return [(view, changes(view, exactly=exactly).numpy()) for view in views]
+    return [(view, deletion_tvd(view, exact=exact).numpy()) for view in views]
 
 
-def near(exact: Found, faded: Found) -> bool:
-    """Every TVD and every tau with attention within what is promised."""
+def within_bounds(exact: Scored, faded: Scored) -> bool:
+    """Whether every TVD and every tau with attention are within the documented bounds."""
     for (view, one), (_, other) in zip(exact, faded, strict=True):
         weights = view.weights.double().numpy()
         taus = [kendall(weights, values, view.mask).tau for values in (one, other)]
@@ -193,30 +198,31 @@ def near(exact: Found, faded: Found) -> bool:
 
 
 def prepare_long(corpus: Corpus) -> Callable[[], object]:
-    """Our route in a process of its own."""
+    """Prepare the restart for a process of its own."""
     model = fresh_model(corpus)
-    short = joined(corpus.test, WARM_UP_ITEMS, 1)
-    leave_one_out(model, replace(corpus, test=short), exactly=False)
-    return partial(leave_one_out, model, corpus, exactly=False)
+    short = join_documents(corpus.test, WARM_UP_ITEMS, 1)
+    leave_one_out(model, replace(corpus, test=short), exact=False)
+    return partial(leave_one_out, model, corpus, exact=False)
 
 
-def joined(documents: Sequence[Document], items: int, count: int) -> tuple[Document, ...]:
-    """So many documents of so many items, the classes in turn, from short ones of one class."""
+def join_documents(documents: Sequence[Document], items: int, count: int) -> tuple[Document, ...]:
+    """Join short documents of one class to `count` documents of `items` items, classes in turn."""
     words: dict[int, list[str]] = {}
     for document in documents:
         words.setdefault(document.label, []).extend(document.tokens)
     labels = sorted(words)
-    made = [(turn // len(labels), labels[turn % len(labels)]) for turn in range(count)]
+    parts = [(turn // len(labels), labels[turn % len(labels)]) for turn in range(count)]
     return tuple(
-        Document(f"joined-{label}-{part}", tuple(words[label][part * items : (part + 1) * items]),
-                 label)
-        for part, label in made
-    )  # fmt: skip
+        Document(
+            f"joined-{label}-{part}", tuple(words[label][part * items : (part + 1) * items]), label
+        )
+        for part, label in parts
+    )
 
 
 def long_reviews() -> Corpus:
     corpus = load("reviews")
-    return replace(corpus, dev=(), test=joined(corpus.test, ITEMS, DOCUMENTS))
+    return replace(corpus, dev=(), test=join_documents(corpus.test, ITEMS, DOCUMENTS))
 
 
 LONG_REVIEWS = Bench(

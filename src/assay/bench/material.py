@@ -1,13 +1,12 @@
-"""Which documents and which model are the rows measured on?
+"""Documents and models of the benchmark rows, including the baseline model.
 
-The papers' sizes: BiLSTM with 128 units a direction, additive attention, 300-d embeddings. The
-model has seen one short epoch, so that its weights and logits are no longer those of chance;
-the time does not depend on them.
+The model has the papers' sizes: a BiLSTM with 128 units per direction, additive attention and
+300-dimensional embeddings. It is trained for one short epoch, so that its weights and logits are
+not those of a random model; the time does not depend on them.
 
-How is the same model written plainly: one packed, bidirectional `nn.LSTM`?
-
-This is the shape in which the papers' programs run it, and the baseline of our timings. It has
-the weights of one of our networks, so that both must say the same.
+The baseline model is the same network as the papers' programs write it: one packed, bidirectional
+`nn.LSTM`. It copies the weights of one of our networks, so that both must give the same
+predictions.
 """
 
 import math
@@ -37,7 +36,7 @@ from assay.training.recipes import Recipe, configure, recipe_for
 
 SEED = 2019
 TRAIN_DOCUMENTS = 960
-PLAIN_BATCH = 32  # as published
+BASELINE_BATCH = 32  # as published
 
 
 @lru_cache(maxsize=1)
@@ -45,8 +44,8 @@ def load(name: str) -> Corpus:
     return load_corpus(name)
 
 
-def some_of(corpus: Corpus, *, train: int = TRAIN_DOCUMENTS, test: int = 0) -> Corpus:
-    """The same corpus, vocabulary and all, with the first so many documents of each split."""
+def truncate(corpus: Corpus, *, train: int = TRAIN_DOCUMENTS, test: int = 0) -> Corpus:
+    """The corpus with only the first documents of each split and the same vocabulary."""
     return replace(corpus, train=corpus.train[:train], dev=(), test=corpus.test[:test])
 
 
@@ -66,7 +65,7 @@ def trained_model(corpus: Corpus) -> Network:
 
 
 def our_epoch(model: Network, corpus: Corpus) -> float:
-    """Train in place; the mean loss per document."""
+    """Train a model in place for one epoch; returns the mean loss per document."""
     split = EncodedSplit.encode(corpus.train, corpus.vocabulary, len(corpus.classes))
     recipe = one_epoch(corpus)
     optimizer = make_optimizer(model, recipe)
@@ -75,24 +74,24 @@ def our_epoch(model: Network, corpus: Corpus) -> float:
 
 
 def audit_batches(corpus: Corpus) -> list[Batch]:
-    """The test documents, cut as an audit cuts them."""
+    """The test documents in the batches of an audit."""
     split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
     return [split.batch(rows.tolist()) for rows in evaluation_batches(split.lengths, AUDIT_CELLS)]
 
 
-def plain_batches(corpus: Corpus, count: int | None = None) -> list[Batch]:
-    """The test documents in batches of like length, the longest first, as published.
+def baseline_batches(corpus: Corpus, count: int | None = None) -> list[Batch]:
+    """The test documents in batches of similar length, the longest first, as published.
 
-    With a count only so many batches, evenly spaced, so that they are as long as all on average.
+    With a count, only that many batches, evenly spaced so that their mean length is that of all.
     """
     split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
     order = (-split.lengths).argsort(kind="stable")
-    cuts = [order[start : start + PLAIN_BATCH] for start in range(0, len(order), PLAIN_BATCH)]
+    cuts = [order[start : start + BASELINE_BATCH] for start in range(0, len(order), BASELINE_BATCH)]
     return [split.batch(cut.tolist()) for cut in evenly_spaced(cuts, count)]
 
 
 def evenly_spaced(cuts: list[np.ndarray], count: int | None) -> list[np.ndarray]:
-    """The middle one of each of `count` equal stretches; all if there are no more."""
+    """The middle batch of each of `count` equal stretches; all batches if there are no more."""
     if count is None or count >= len(cuts):
         return cuts
     return [cuts[(2 * turn + 1) * len(cuts) // (2 * count)] for turn in range(count)]
@@ -101,28 +100,28 @@ def evenly_spaced(cuts: list[np.ndarray], count: int | None) -> list[np.ndarray]
 class PackedClassifier(nn.Module):
     """Embedding, bidirectional LSTM over packed texts, additive attention, affine head."""
 
-    def __init__(self, twin: Network) -> None:
+    def __init__(self, network: Network) -> None:
         super().__init__()
-        encoder, attention, head = twin.text.encoder, twin.attention, twin.head
+        encoder, attention, head = network.text.encoder, network.attention, network.head
         assert isinstance(encoder, BiLSTM)
         assert isinstance(attention, Additive)
         assert isinstance(head, AffineHead)
-        self.embedding = deepcopy(twin.text.embedding)
-        # As the papers do: the markers are words like any other.
-        self.embedding.weight.data[START] = twin.text.markers.data[0]
-        self.embedding.weight.data[END] = twin.text.markers.data[1]
-        self.lstm = _both_directions(encoder)
+        self.embedding = deepcopy(network.text.embedding)
+        # As in the papers, the markers are ordinary words.
+        self.embedding.weight.data[START] = network.text.markers.data[0]
+        self.embedding.weight.data[END] = network.text.markers.data[1]
+        self.lstm = _bidirectional_lstm(encoder)
         self.inner = deepcopy(attention.items)
         self.direction = deepcopy(attention.direction)
         self.output = deepcopy(head.output)
 
     def forward(self, texts: Tensor, lengths: Tensor) -> Tensor:
-        """Logits (B, C) of framed texts (B, L), the longest first."""
+        """The logits (B, C) of framed texts (B, L), the longest first."""
         states = self.read(self.embedding(texts), lengths)
         return self.decode(states, self.attend(states, lengths))
 
     def read(self, embedded: Tensor, lengths: Tensor) -> Tensor:
-        """States (B, L, m), those of the markers among them."""
+        """The states (B, L, m), including those of the markers."""
         packed = pack_padded_sequence(embedded, lengths, batch_first=True)
         encoded, _ = self.lstm(packed)
         length = embedded.shape[1]
@@ -130,11 +129,11 @@ class PackedClassifier(nn.Module):
         return states
 
     def attend(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Weights (B, L), nothing on the markers."""
+        """The weights (B, L); zero on the markers."""
         scores: Tensor = self.direction(torch.tanh(self.inner(states)))[..., 0]
         places = torch.arange(states.shape[1])
         real = (places > 0) & (places < lengths[:, None] - 1)
-        # The second fill is for a text without items, which has no softmax.
+        # The second fill handles a text without items, whose softmax does not exist.
         return scores.masked_fill(~real, -math.inf).softmax(1).masked_fill(~real, 0)
 
     def decode(self, states: Tensor, weights: Tensor) -> Tensor:
@@ -143,19 +142,20 @@ class PackedClassifier(nn.Module):
 
 
 def frame(texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Texts with start and end, padded to the longest; and their lengths, markers included."""
+    """Add start and end markers and pad; returns texts and lengths, including the markers."""
     longest = max(len(text) for text in texts)
     rows = [[START, *text, END] + [PAD] * (longest - len(text)) for text in texts]
     return torch.tensor(rows), torch.tensor([len(text) + 2 for text in texts])
 
 
-def _both_directions(encoder: BiLSTM) -> nn.LSTM:
+def _bidirectional_lstm(encoder: BiLSTM) -> nn.LSTM:
     lstm = nn.LSTM(
         encoder.forwards.input_size,
         encoder.forwards.hidden_size,
         batch_first=True,
         bidirectional=True,
     )
-    ahead, back = encoder.forwards.state_dict(), encoder.backwards.state_dict()
-    lstm.load_state_dict(ahead | {f"{name}_reverse": value for name, value in back.items()})
+    forward, backward = encoder.forwards.state_dict(), encoder.backwards.state_dict()
+    reverse = {f"{name}_reverse": value for name, value in backward.items()}
+    lstm.load_state_dict(forward | reverse)
     return lstm

@@ -1,18 +1,11 @@
-"""What does one row of the benchmark table say, and what is timed for it?
+"""Benchmark rows: how time and memory are measured, and how the table is printed.
 
-Which of several ways to the same result is quicker, on a machine that may be disturbed?
+Time: alternatives take turns, so that a slow moment of the machine affects all of them alike.
+Each is judged by its fastest turn, which is the least disturbed one, or, where turns are long and
+few, by the sum of all turns.
 
-The ways take turns, so that a slow moment hits all of them alike, and each is judged by its
-quickest turn, the one least disturbed; or, where turns are long and few, by all of them.
-
-How much memory and time does a piece of work need, apart from everything around it?
-
-Memory once taken is rarely handed back, so each piece gets a fresh process. What was in use
-before the work began (Python, torch, the model, the documents) does not count.
-
-How are benchmark rows shown to a person?
-
-What does `assay bench` do, once its options are read?
+Memory: a process rarely returns memory, so each measurement gets a new process. What was in use
+before the work began (Python, torch, the model, the documents) is not counted.
 """
 
 import multiprocessing
@@ -33,32 +26,32 @@ from rich.table import Table
 
 
 @dataclass(frozen=True)
-class Figures:
-    """What a row measured. Some have no plain loop beside them: no ratio, and nothing to equal."""
+class Measurement:
+    """The result of a row. Rows without a baseline have no ratio and nothing to compare."""
 
     n: int  # documents, or trainings
     seconds: float
     baseline_seconds: float | None = None
     equal: bool | None = None
-    peak_mb: float | None = None  # of our route alone, in a process of its own
-    possible_ratio: float | None = None  # if our route cost nothing but its matrix products
-    plain_n: int | None = None  # documents the plain loop was timed on, if not all: it is scaled
+    peak_mb: float | None = None  # of our route, in a process of its own
+    possible_ratio: float | None = None  # if our route cost only its matrix products
+    plain_n: int | None = None  # documents of the baseline, if it was timed on some and scaled
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A row before it is measured."""
+    """A declared row."""
 
     name: str
     what: str
-    measure: Callable[[], Figures]
-    long: bool = False  # only on demand
-    grid: bool = False  # of the grid of trainings, which is timed by itself
-    target: float | None = None  # the ratio we hold ourselves to, on two quiet cores
+    measure: Callable[[], Measurement]
+    long: bool = False  # only with --long
+    grid: bool = False  # only with --grid
+    target: float | None = None  # the ratio to reach on two idle cores
 
 
 class Row(TypedDict):
-    """A row as it is written to JSON; null where a value has no meaning."""
+    """A row as it is written to JSON; a value without meaning is null."""
 
     name: str
     what: str
@@ -74,6 +67,7 @@ class Row(TypedDict):
 
 
 def run_bench(bench: Bench) -> Row:
+    """Measure one row."""
     found = bench.measure()
     plain = found.baseline_seconds
     return Row(
@@ -94,20 +88,20 @@ def run_bench(bench: Bench) -> Row:
 REPEATS = 3
 
 
-def race(
-    *execution: Callable[[], Any],
+def time_in_turns(
+    *alternatives: Callable[[], Any],
     repeats: int = REPEATS,
-    judge: Callable[[list[float]], float] = min,
+    summarize: Callable[[list[float]], float] = min,
 ) -> list[tuple[float, Any]]:
-    """For each way the seconds it is judged by and its last result."""
-    seconds: list[list[float]] = [[] for _ in execution]
-    results: list[Any] = [None] * len(execution)
+    """The summarized seconds and the last result of each alternative."""
+    seconds: list[list[float]] = [[] for _ in alternatives]
+    results: list[Any] = [None] * len(alternatives)
     for _ in range(repeats):
-        for number, way in enumerate(execution):
+        for number, alternative in enumerate(alternatives):
             start = time.perf_counter()
-            results[number] = way()
+            results[number] = alternative()
             seconds[number].append(time.perf_counter() - start)
-    return [(judge(turns), result) for turns, result in zip(seconds, results, strict=True)]
+    return [(summarize(turns), result) for turns, result in zip(seconds, results, strict=True)]
 
 
 Work = Callable[[], Any]
@@ -119,34 +113,36 @@ _HIGHEST = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Alone:
+class ProcessCost:
+    """Time and peak memory of work in a process of its own."""
+
     seconds: float
     peak_mb: float
 
 
-def alone(prepare: Prepare, argument: Any) -> Alone:
-    """Prepare the work in a fresh process, do it once, and say what it took.
+def measure_in_new_process(prepare: Prepare, argument: Any) -> ProcessCost:
+    """Prepare the work in a new process, do it once, and measure its time and peak memory.
 
-    `prepare` is a top-level function, so that the other process can find it. It should also do
-    something small of the same kind, so that libraries have loaded what they load late.
+    `prepare` must be a top-level function, so that the other process can import it. It should also
+    do a small piece of the same work, so that lazy imports of libraries are not measured.
     """
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(_measure, prepare, argument).result()
 
 
-def _measure(prepare: Prepare, argument: Any) -> Alone:
+def _measure(prepare: Prepare, argument: Any) -> ProcessCost:
     work = prepare(argument)
     before = _peak_bytes()
     start = time.perf_counter()
     work()
     seconds = time.perf_counter() - start
-    return Alone(seconds, (_peak_bytes() - before) / MEGABYTE)
+    return ProcessCost(seconds, (_peak_bytes() - before) / MEGABYTE)
 
 
 def _peak_bytes() -> int:
-    """The most memory this process ever held."""
-    # Linux lets a spawned process inherit its parent's ru_maxrss, which would hide all growth.
+    """The peak memory of this process so far."""
+    # On Linux a spawned process inherits its parent's ru_maxrss, which would hide all growth.
     found = _HIGHEST.search(_STATUS.read_text()) if _STATUS.exists() else None
     if found is not None:
         return int(found[1]) * KILOBYTE
@@ -155,14 +151,12 @@ def _peak_bytes() -> int:
 
 
 NOTHING = ""
-WHOLE_FROM = 100  # from here on no decimals, and no power of ten
-HEADINGS = (
-    "row", "n", "plain s", "ours s", "ratio", "target", "possible", "equal", "MB",
-)  # fmt: skip
+WHOLE_FROM = 100  # from here without decimals and without a power of ten
+HEADINGS = ("row", "n", "plain s", "ours s", "ratio", "target", "possible", "equal", "MB")
 
 
 def show_rows(console: Console, rows: Sequence[Row]) -> None:
-    """The numbers, narrow enough for any terminal, and below them what each row is."""
+    """Print the numbers, narrow enough for any terminal, and a description of each row."""
     table = Table(box=box.SIMPLE, padding=0)
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading == "row" else "right", no_wrap=True)
@@ -172,7 +166,9 @@ def show_rows(console: Console, rows: Sequence[Row]) -> None:
     for row in rows:
         console.print(f"{row['name']}: {row['what']}{_scaled(row)}", highlight=False)
     used = f"torch {torch.__version__}, {torch.get_num_threads()} threads"
-    console.print(f"{used}; MB: the memory of ours at its peak", highlight=False)
+    console.print(
+        f"{used}; plain: the papers' plain loops; MB: peak memory of ours", highlight=False
+    )
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -191,7 +187,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _scaled(row: Row) -> str:
     timed = row["plain_n"]
-    return NOTHING if timed is None else f"; the plain loop timed on {timed} of them, and scaled"
+    return NOTHING if timed is None else f"; the plain loop was timed on {timed} of them and scaled"
 
 
 def _digits(number: float | None) -> str:

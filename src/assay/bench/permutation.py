@@ -1,7 +1,7 @@
-"""How much faster are 100 permutations in one product than one after the other?
+"""Rows for permutations: 100 permutations in one product against one after another.
 
-Both start from encoded documents, draw their own permutations and end with a median change of
-the prediction per document. To compare the results both are then handed the same permutations.
+Both start from encoded documents, draw their own permutations and end with the median change of
+the prediction per document. To compare the results, both are then given the same permutations.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from assay.bench.material import SEED, audit_batches, fresh_model, load, some_of, trained_model
-from assay.bench.measurement import REPEATS, Bench, Figures, alone, race
+from assay.bench.material import SEED, audit_batches, fresh_model, load, trained_model, truncate
+from assay.bench.measurement import (
+    REPEATS,
+    Bench,
+    Measurement,
+    measure_in_new_process,
+    time_in_turns,
+)
 from assay.data.batches import Batch
 from assay.data.corpus import Corpus
 from assay.models.classifier import Classifier, Network
@@ -28,13 +34,13 @@ TOLERANCE = 1e-6
 REVIEWS_DOCUMENTS = 320
 IMDB_DOCUMENTS = 60
 Order = NDArray[np.int64]
-Draw = Callable[[int, int], Order]  # which document, how many items: one order of them
+Draw = Callable[[int, int], Order]  # (document, number of items) -> a permutation
 Medians = NDArray[np.float64]
 
 
 @dataclass
 class Encoded:
-    """A model that has encoded one batch already; otherwise it is the model."""
+    """A model with one encoded batch; it behaves like the model itself."""
 
     classes: tuple[str, ...]
     model: Classifier
@@ -62,29 +68,29 @@ class Encoded:
         return self.model.affine_terms(states)
 
 
-def measure(corpus: Corpus, repeats: int = REPEATS) -> Figures:
-    """On the test documents of this corpus."""
+def measure(corpus: Corpus, repeats: int = REPEATS) -> Measurement:
+    """Measure on the test documents of a corpus."""
     model = trained_model(corpus)
     encoded = [Encoded.of(model, batch) for batch in audit_batches(corpus)]
     rng = np.random.default_rng(SEED)
-    (plain_seconds, _), (seconds, ours) = race(
-        partial(plain_way, encoded, lambda _, items: rng.permutation(items)),
-        partial(our_way, encoded),
+    (baseline_time, _), (seconds, ours) = time_in_turns(
+        partial(run_baseline, encoded, lambda _, items: rng.permutation(items)),
+        partial(run_optimized, encoded),
         repeats=repeats,
     )
-    expected = plain_way(encoded, same_orders(encoded))
-    return Figures(
+    expected = run_baseline(encoded, drawn_orders(encoded))
+    return Measurement(
         n=len(ours),
         seconds=seconds,
-        baseline_seconds=plain_seconds,
+        baseline_seconds=baseline_time,
         equal=bool(np.abs(expected - ours).max() <= TOLERANCE),
-        peak_mb=alone(prepare, corpus).peak_mb,
+        peak_mb=measure_in_new_process(prepare, corpus).peak_mb,
     )
 
 
 @torch.no_grad()
-def plain_way(encoded: list[Encoded], draw: Draw) -> Medians:
-    """Document by document, permutation by permutation: shuffle, decode, compare."""
+def run_baseline(encoded: list[Encoded], draw: Draw) -> Medians:
+    """Document by document, permutation by permutation: permute, decode, compare."""
     medians: list[float] = []
     for one in encoded:
         for row, items in enumerate(one.batch.lengths.tolist()):
@@ -100,13 +106,14 @@ def plain_way(encoded: list[Encoded], draw: Draw) -> Medians:
     return np.array(medians)
 
 
-def our_way(encoded: list[Encoded]) -> Medians:
+def run_optimized(encoded: list[Encoded]) -> Medians:
+    """All permutations of a batch in one product."""
     views = [View(one, one.batch, SEED) for one in encoded]
     return np.concatenate([median_tvd(view, view.weights.numpy()) for view in views])
 
 
-def same_orders(encoded: list[Encoded]) -> Draw:
-    """The orders our probe draws, handed out one by one."""
+def drawn_orders(encoded: list[Encoded]) -> Draw:
+    """The permutations that the probe draws, returned one by one."""
     drawn: list[list[Order]] = []
     for one in encoded:
         keys = document_keys(one.batch.ids, SEED, "permutation")
@@ -115,12 +122,12 @@ def same_orders(encoded: list[Encoded]) -> Draw:
 
 
 def prepare(corpus: Corpus) -> Callable[[], object]:
-    """Our route in a process of its own."""
+    """Prepare the batched route for a process of its own."""
     model = fresh_model(corpus)
     encoded = [Encoded.of(model, batch) for batch in audit_batches(corpus)]
-    first = audit_batches(some_of(corpus, train=0, test=1))
-    our_way([Encoded.of(model, batch) for batch in first])
-    return partial(our_way, encoded)
+    first = audit_batches(truncate(corpus, train=0, test=1))
+    run_optimized([Encoded.of(model, batch) for batch in first])
+    return partial(run_optimized, encoded)
 
 
 def _probabilities(one: Encoded, states: Tensor, weights: Tensor) -> Tensor:
@@ -131,12 +138,12 @@ def _probabilities(one: Encoded, states: Tensor, weights: Tensor) -> Tensor:
 REVIEWS = Bench(
     "permutation",
     "100 permutations of each document's weights, on states: one by one, or in one product",
-    lambda: measure(some_of(load("reviews"), test=REVIEWS_DOCUMENTS)),
+    lambda: measure(truncate(load("reviews"), test=REVIEWS_DOCUMENTS)),
     target=20,
 )
 IMDB = Bench(
     "permutation_imdb",
-    "the same on documents of some 175 words",
-    lambda: measure(some_of(load("imdb"), test=IMDB_DOCUMENTS)),
+    "the same on documents of about 175 words",
+    lambda: measure(truncate(load("imdb"), test=IMDB_DOCUMENTS)),
     long=True,
 )

@@ -1,6 +1,6 @@
-"""How much faster is our training loop than one with packed texts and plain Adam?
+"""Row for training: one epoch of our loop against packed texts and plain Adam.
 
-Both start from the same weights, see the same batches in the same order, and must end the epoch
+Both start from the same weights, take the same batches in the same order, and must end the epoch
 with the same loss.
 """
 
@@ -20,40 +20,40 @@ from assay.bench.material import (
     load,
     one_epoch,
     our_epoch,
-    some_of,
+    truncate,
 )
-from assay.bench.measurement import Bench, Figures, alone, race
+from assay.bench.measurement import Bench, Measurement, measure_in_new_process, time_in_turns
 from assay.data.batches import training_batches
 from assay.data.corpus import Corpus
 from assay.models.classifier import Network
 
 DOCUMENTS = 1_600
-TURNS = 5  # the ratio is the closest to its limit of all: more turns, steadier minimum
+TURNS = 5  # this ratio is the closest to its target: more turns give a more stable minimum
 RELATIVE_TOLERANCE = 1e-3
 
 
-def measure(corpus: Corpus, repeats: int = TURNS) -> Figures:
-    """One epoch over the train documents of this corpus."""
+def measure(corpus: Corpus, repeats: int = TURNS) -> Measurement:
+    """Measure one epoch over the train documents of a corpus."""
     model = fresh_model(corpus)
-    (plain_seconds, expected), (seconds, ours) = race(
-        partial(plain_way, model, corpus), partial(our_way, model, corpus), repeats=repeats
+    (baseline_time, expected), (seconds, ours) = time_in_turns(
+        partial(run_baseline, model, corpus), partial(run_optimized, model, corpus), repeats=repeats
     )
-    return Figures(
+    return Measurement(
         n=len(corpus.train),
         seconds=seconds,
-        baseline_seconds=plain_seconds,
+        baseline_seconds=baseline_time,
         equal=abs(ours - expected) <= RELATIVE_TOLERANCE * abs(expected),
-        peak_mb=alone(prepare, corpus).peak_mb,
+        peak_mb=measure_in_new_process(prepare, corpus).peak_mb,
     )
 
 
-def plain_way(start: Network, corpus: Corpus) -> float:
-    """The mean loss per document over one epoch; `start` is left as it was."""
+def run_baseline(start: Network, corpus: Corpus) -> float:
+    """The mean loss per document over one epoch; `start` is not changed."""
     model, recipe = PackedClassifier(start), one_epoch(corpus)
     texts = [corpus.vocabulary.encode(document.tokens) for document in corpus.train]
     labels = torch.tensor([float(document.label) for document in corpus.train])
     positive = (labels == 0).sum() / (labels == 1).sum()
-    optimiser = plain_adam(model, recipe.learning_rate, recipe.weight_decay)
+    optimizer = baseline_adam(model, recipe.learning_rate, recipe.weight_decay)
     sizes = np.array([len(text) for text in texts])
     total = 0.0
     for cut in training_batches(sizes, recipe.batch_size, np.random.default_rng(SEED)):
@@ -63,15 +63,15 @@ def plain_way(start: Network, corpus: Corpus) -> float:
         loss = F.binary_cross_entropy_with_logits(
             logits, labels[rows], pos_weight=positive, reduction="sum"
         )
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimizer.step()
         total += loss.item()
     return total / len(texts)
 
 
-def plain_adam(model: PackedClassifier, rate: float, decay: float) -> torch.optim.Adam:
-    """Weight decay on everything but the attention."""
+def baseline_adam(model: PackedClassifier, rate: float, decay: float) -> torch.optim.Adam:
+    """Adam with weight decay on all parameters but those of the attention."""
     attention = [*model.inner.parameters(), *model.direction.parameters()]
     rest = [*model.embedding.parameters(), *model.lstm.parameters(), *model.output.parameters()]
     groups = [
@@ -81,18 +81,19 @@ def plain_adam(model: PackedClassifier, rate: float, decay: float) -> torch.opti
     return torch.optim.Adam(groups, lr=rate, amsgrad=True, fused=False)
 
 
-def our_way(start: Network, corpus: Corpus) -> float:
+def run_optimized(start: Network, corpus: Corpus) -> float:
+    """The mean loss per document over one epoch of our loop."""
     return our_epoch(deepcopy(start), corpus)
 
 
 def prepare(corpus: Corpus) -> Callable[[], object]:
-    """Our loop in a process of its own. Nothing is trained before: that is what is measured."""
-    return partial(our_way, fresh_model(corpus), corpus)
+    """Prepare our loop for a process of its own, without a warm-up, which is part of the cost."""
+    return partial(run_optimized, fresh_model(corpus), corpus)
 
 
 REVIEWS = Bench(
     "training",
     "one epoch: packed texts and plain Adam, or unpacked texts and fused Adam",
-    lambda: measure(some_of(load("reviews"), train=DOCUMENTS)),
+    lambda: measure(truncate(load("reviews"), train=DOCUMENTS)),
     target=1.5,
 )

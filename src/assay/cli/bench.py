@@ -1,4 +1,4 @@
-"""`assay bench`: our routes beside the papers' plain loops."""
+"""`assay bench`: assay's routes timed against the papers' plain loops."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,23 +11,24 @@ from assay.cli.app import app, console, say
 @app.command()
 def bench(
     file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there too.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the rows here.")
     ] = None,
-    long: Annotated[bool, typer.Option("--long", help="Add the expensive rows.")] = False,
+    long: Annotated[bool, typer.Option("--long", help="Also measure the expensive rows.")] = False,
     grid: Annotated[
-        bool, typer.Option("--grid", help="Only a whole grid of trainings: up to 45 minutes.")
+        bool,
+        typer.Option("--grid", help="Only measure a whole grid of trainings: up to 45 minutes."),
     ] = False,
 ) -> None:
-    """Time our routes beside the papers' plain loops, and check that they agree.
+    """Time assay's routes against the papers' plain loops, and check that the results agree.
 
     Examples:
       assay bench
       assay bench --long --json bench.json
       assay bench --grid
     """
-    from assay.bench import bench_and_tell
+    from assay.bench import run_and_report
     from assay.progress import progress_tracker
 
-    if not bench_and_tell(file, long=long, grid=grid, track=progress_tracker(console, quiet=False)):
-        say("assay: a fast route and its plain loop disagree: this is our fault.")
+    if not run_and_report(file, long=long, grid=grid, track=progress_tracker(console, quiet=False)):
+        say("assay: a fast route and its plain loop disagree, which is a bug in assay.")
         raise typer.Exit(1)

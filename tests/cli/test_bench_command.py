@@ -1,0 +1,90 @@
+"""Tests of `assay bench`: its JSON file, its options and its exit code."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from assay import bench
+from assay.bench.measurement import Bench, Measurement
+from assay.cli.app import app
+from assay.errors import UserError
+
+
+@pytest.fixture
+def use_rows(monkeypatch):
+    """A function that replaces the rows by two that cost nothing."""
+
+    def use(equal):
+        measurement = Measurement(3, 2.0, 9.0, equal, 12.0, 6.0, 1)
+        rows = (
+            Bench("fast", "compared", lambda: measurement, target=4),
+            Bench("slow", "by itself", lambda: Measurement(1, 3.0), long=True),
+        )
+        monkeypatch.setattr(bench, "BENCHES", rows)
+
+    return use
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "bench.json"
+
+
+def call(*options):
+    return CliRunner().invoke(app, ["bench", *map(str, options)])
+
+
+def names_in(file):
+    return [row["name"] for row in json.loads(file.read_text())]
+
+
+def test_the_json_file_has_the_rows(use_rows, file):
+    use_rows(equal=True)
+    result = call("--json", file)
+    assert result.exit_code == 0
+    [row] = json.loads(file.read_text())
+    assert row == {
+        "name": "fast",
+        "what": "compared",
+        "n": 3,
+        "baseline_seconds": 9.0,
+        "seconds": 2.0,
+        "ratio": 4.5,
+        "target": 4,
+        "equal": True,
+        "peak_mb": 12.0,
+        "possible_ratio": 6.0,
+        "plain_n": 1,
+    }
+    assert "fast" in result.output
+
+
+def test_a_failing_row_does_not_lose_the_rows_before_it(monkeypatch, file):
+    rows = (
+        Bench("fast", "compared", lambda: Measurement(3, 2.0)),
+        Bench("broken", "fails", lambda: Measurement(1 // 0, 1.0)),
+    )
+    monkeypatch.setattr(bench, "BENCHES", rows)
+    assert isinstance(call("--json", file).exception, ZeroDivisionError)
+    assert names_in(file) == ["fast"]
+
+
+def test_long_adds_rows(use_rows, file):
+    use_rows(equal=True)
+    call("--long", "--json", file)
+    assert names_in(file) == ["fast", "slow"]
+
+
+def test_unequal_results_exit_with_1_after_the_rows_are_written(use_rows, file):
+    use_rows(equal=False)
+    assert call("--json", file).exit_code == 1
+    assert json.loads(file.read_text())[0]["equal"] is False
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_timing(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "run_benches", lambda **_: pytest.fail("the rows were timed"))
+    for path in (tmp_path / "missing" / "bench.json", tmp_path):
+        result = call("--json", path)
+        assert isinstance(result.exception, UserError)
+        assert str(path) in str(result.exception)
