@@ -47,8 +47,8 @@ def reproduce(
 ) -> None:
     """Reproduce a paper's table and compare it with the published numbers.
 
-    Everything is written below --out. Finished runs are kept: you can stop the command and give it
-    again to continue.
+    Everything is written below --out. Finished runs are kept: to continue,
+    give the same command again.
 
     Examples:
       assay reproduce --list
