@@ -1,12 +1,10 @@
-"""What may be claimed of this model's attention, on this evidence?
+"""The verdict: one finding per claim, with its effect, its interval and its yardstick.
 
-One line per claim: the finding, the effect with its interval, the yardstick it was held against
-and why. No overall score: the answer depends on what one means by an explanation. A claim that is
-decided has a file of its own; the thresholds are in `rules`.
+There is no overall score, because the answer depends on what one means by an explanation. Every
+claim has a file of its own. To add one, write its file and add its line to `CLAIMS`.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -23,7 +21,7 @@ from assay.verdict import (
     stable,
     top_weight,
 )
-from assay.verdict.claim import Claim, decision, sentence
+from assay.verdict.claim import NOTIONS, Claim, Notion, as_sentence, decision
 
 CLAIMS = (
     needed.CLAIM,
@@ -44,7 +42,7 @@ def judge(
 ) -> list[dict[str, Any]]:
     """One entry per claim, in the order of the debate.
 
-    `not_applicable` says why a probe without rows has none, if it was asked.
+    `not_applicable` holds the reason for each probe that was requested but has no rows.
     """
     return [_entry(claim, evidence, seed, not_applicable or {}) for claim in CLAIMS]
 
@@ -52,17 +50,23 @@ def judge(
 def _entry(
     claim: Claim, evidence: pl.DataFrame, seed: int, not_applicable: Mapping[str, str]
 ) -> dict[str, Any]:
-    declared = asdict(claim)
-    del declared["decide"], declared["beside"]
-    declared["claim"] = declared.pop("name")
+    """A claim as verdict.json records it."""
+    declared = {
+        "claim": claim.name,
+        "says": claim.says,
+        "probe": claim.probe,
+        "paper": claim.paper,
+        "yardstick": claim.yardstick,
+        "notion": claim.notion,
+    }
     own = evidence.filter(pl.col("probe") == claim.probe)
     if own.is_empty() and claim.probe in not_applicable:
-        return declared | decision("not applicable", sentence(not_applicable[claim.probe]))
+        return declared | decision("not applicable", as_sentence(not_applicable[claim.probe]))
     if own.is_empty():
         why = f"The probe '{claim.probe}' was not part of this run."
         return declared | decision("not measured", why)
-    beside = evidence.filter(pl.col("probe").is_in(claim.beside))
-    return declared | claim.decide(pl.concat([own, beside]), seed)
+    others = evidence.filter(pl.col("probe").is_in(claim.also_reads))
+    return declared | claim.decide(pl.concat([own, others]), seed)
 
 
-__all__ = ["CLAIMS", "Claim", "judge"]
+__all__ = ["CLAIMS", "NOTIONS", "Claim", "Notion", "judge"]

@@ -1,20 +1,15 @@
-"""What is a claim, and what does the verdict say of one?
+"""Claims about a model's attention, the notions they belong to, and what their rules share.
 
-Which documents have all the numbers that a claim needs, and how do their means vary?
-
-How far apart are the F1 scores of two kinds of models on the same documents?
-
-From where on is a claim supported, and below what is it contradicted?
-
-Every threshold of the verdict stands here, and again in the sentence that uses it. They are
-judgements, held against models whose answer is known: `assay controls` prints those models'
-effects, docs/controls.md shows them. "Controls" below says what they showed: first what effects
-the model has whose attention is the reason, then the highest (or lowest) of those of whom the
-claim is false. Where a threshold was changed for it, that is said.
+A claim stands whole in one file: its question, its thresholds, its rule, its sentence. The
+thresholds are judgments. They were checked on control models, whose answer is known: `assay
+controls` prints the effects of these models and docs/controls.md shows them. A comment "controls"
+beside a threshold says what they showed: first the effect of the model whose attention is the
+reason, then the highest (or lowest) effect of the models for which the claim is false.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -24,25 +19,65 @@ from numpy.typing import NDArray
 from assay.statistics.intervals import Interval, f1_difference
 
 Finding = Literal["supported", "contradicted", "undecided", "not measured", "not applicable"]
-# What one means by explaining: a part that can be looked at, the reason, what people accept.
-Notion = Literal["transparency", "faithfulness", "plausibility"]
+NotionName = Literal["transparency", "faithfulness", "plausibility"]
 Decision = dict[str, Any]  # finding, effect, low, high, n, why
 JAIN_WALLACE = "Jain & Wallace 2019"
 SERRANO_SMITH = "Serrano & Smith 2019"
 ERASER = "DeYoung et al. 2020"
 WIEGREFFE_PINTER = "Wiegreffe & Pinter 2019"
 
+# Thresholds that several claims share.
+MAJORITY = 0.5  # of the documents
+DRAWS = 2_000  # resamples of the documents, where an effect is a ratio of means
+FAR_JSD = math.log(2) / 2  # from half of the largest JSD on, weights count as very different
+ENOUGH_ERASED = 30  # documents; an interval over fewer is not reliable
+# Attention must be worth something, by both intervals.
+NEEDED_F1 = 0.0
+# A gain that no table of the papers would print as one. Controls: 0.2 against 0.00. For `guides`
+# the gain from weights that have not seen the label counts as well: in the control that hides its
+# cue, the shape of the weights gave the label away.
+DISPENSABLE_F1 = 0.01
+
 
 @dataclass(frozen=True)
+class Notion:
+    """One meaning of "explanation"."""
+
+    asks: str  # the question that it puts
+    would_mean: str  # what a positive answer means for a heat map, as a clause after "that"
+
+
+NOTIONS: Mapping[str, Notion] = {
+    "transparency": Notion(
+        "Is attention a working part of the model that one can inspect?",
+        "this heat map shows a part that the model works with",
+    ),
+    "faithfulness": Notion(
+        "Are these weights, and no others, the reason for the prediction?",
+        "this heat map shows the reason for a prediction",
+    ),
+    "plausibility": Notion(
+        "Would people accept the weights as reasons? This says nothing about the model’s own "
+        "reasons.",
+        "this heat map shows what people would point at",
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
+    """One claim: what it says, how the report words it, and the rule that decides it."""
+
     name: str
-    says: str
-    probe: str  # whose evidence decides it
+    notion: NotionName
+    says: str  # the claim as a sentence
+    clause: str  # the same as it stands after "that"
+    effect_label: str  # what its effect measures
+    probe: str  # the probe whose evidence decides it
     paper: str
-    yardstick: str
-    decide: Callable[[pl.DataFrame, int], Decision]  # from the probe's rows, and a seed
-    beside: tuple[str, ...] = ()  # further probes whose rows it reads, if they were asked
-    notion: Notion = field(kw_only=True)
+    yardstick: str  # what the effect is compared with
+    decide: Callable[[pl.DataFrame, int], Decision]  # from the probe's rows and a seed
+    also_reads: tuple[str, ...] = ()  # further probes whose rows it reads, where there are any
 
 
 def decision(
@@ -57,21 +92,24 @@ def decision(
 
 
 def side(low: float, high: float, *, supported: float, contradicted: float) -> Finding:
-    """The whole interval must lie on one side."""
+    """The finding for an interval: the whole of it must lie on one side of a threshold."""
     if low > supported:
         return "supported"
     return "contradicted" if high < contradicted else "undecided"
 
 
-def sentence(reason: str) -> str:
-    """A reason as it stands alone: with a capital and a full stop."""
+def as_sentence(reason: str) -> str:
+    """A reason with a capital letter and a full stop."""
     return reason[:1].upper() + reason[1:].rstrip(".") + "."
 
 
 def side_by_side(
     evidence: pl.DataFrame, names: Sequence[str], by: Literal["quantity", "group"] = "quantity"
 ) -> np.ndarray | None:
-    """Instances that have all the quantities (or groups), a column each; None if one is absent."""
+    """A row per instance that has all the quantities (or groups), and a column for each of them.
+
+    None if one of them is absent from the evidence.
+    """
     frame = evidence.filter(pl.col(by).is_in(names))
     if frame[by].n_unique() < len(names):
         return None
@@ -80,33 +118,30 @@ def side_by_side(
 
 
 def resampled_means(columns: np.ndarray, seed: int) -> np.ndarray:
-    """(DRAWS, columns): the means over documents that are drawn again and again."""
+    """Means of each column over resampled documents, (DRAWS, columns)."""
     rng, n = np.random.default_rng(seed), len(columns)
     return np.array([columns[rng.integers(n, size=n)].mean(0) for _ in range(DRAWS)])
 
 
-def two(value: float) -> str:
-    """Two decimals, and no minus before a zero."""
+def two_decimals(value: float) -> str:
+    """Two decimals, without a minus sign before a zero."""
     return f"{round(float(value), 2) + 0:.2f}"
 
 
-def f1_gap(evidence: pl.DataFrame, one: str, other: str, seed: int) -> Interval:
-    """F1 of group `one` minus that of `other`, the mean over their seeds; bounds over documents.
+def f1_gap(evidence: pl.DataFrame, first: str, second: str, seed: int) -> Interval:
+    """F1 of the models of group `first` minus that of `second`, with an interval over documents.
 
-    F1 is of the positive class, or the mean over three classes and more.
+    The value is the mean over seeds. F1 is that of the positive class, or macro F1 with three
+    classes or more.
     """
     known = evidence.filter(pl.col("quantity") == "label").sort("instance")
-    decided = evidence.filter(pl.col("quantity") == "prediction")
+    predictions = evidence.filter(pl.col("quantity") == "prediction")
     labels: NDArray[np.int64] = known["value"].to_numpy().astype(np.int64)
-    return f1_difference(labels, _decisions(decided, one), _decisions(decided, other), seed)
+    return f1_difference(labels, _by_seed(predictions, first), _by_seed(predictions, second), seed)
 
 
-def _decisions(decided: pl.DataFrame, group: str) -> NDArray[np.int64]:
-    """(seeds, documents): what each model of this group decided."""
-    own = decided.filter(pl.col("group") == group).sort("seed", "instance")
+def _by_seed(predictions: pl.DataFrame, group: str) -> NDArray[np.int64]:
+    """The predictions of the models of a group, (seeds, documents)."""
+    own = predictions.filter(pl.col("group") == group).sort("seed", "instance")
     seeds = own["seed"].n_unique()
     return own["value"].to_numpy().astype(np.int64).reshape(seeds, -1)
-
-
-MAJORITY = 0.5
-DRAWS = 2_000  # resamples of the documents, where an effect is a ratio of means

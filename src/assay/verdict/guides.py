@@ -1,44 +1,54 @@
-"""Do the weights help a model that sees every item by itself?
+"""Do the weights help a model that reads every item by itself?
 
-Held against the better of uniform and permuted weights. The base has seen the labels of the
-training documents, so its weights there may give them away: weights from a base that has not
-must help as well. The smaller of the two gains is the effect, and it decides.
+The weights are compared with the better of uniform and permuted weights. The base model has seen
+the labels of the training documents, so its weights there may give the labels away. Weights from a
+base model that has not seen them must help as well. The smaller of the two gains is the effect, and
+it decides.
 """
 
 import polars as pl
 
-from assay.verdict.claim import WIEGREFFE_PINTER, Claim, Decision, decision, f1_gap, side
-from assay.verdict.rules import DISPENSABLE_F1, NEEDED_F1
+from assay.verdict.claim import (
+    DISPENSABLE_F1,
+    NEEDED_F1,
+    WIEGREFFE_PINTER,
+    Claim,
+    Decision,
+    decision,
+    f1_gap,
+    side,
+)
 
-RIVALS = ("uniform", "permuted")
-UNSEEN = "leak"
+BASELINES = ("uniform", "permuted")
+UNSEEN = "leak"  # the group whose weights come from models that have not seen the label
 
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    gaps = {rival: f1_gap(evidence, "base", rival, seed) for rival in RIVALS}
-    rival = min(gaps, key=lambda name: gaps[name].value)
-    gap = gaps[rival]
-    unseen = f1_gap(evidence, UNSEEN, rival, seed)
-    least = min((gap, unseen), key=lambda gain: gain.value)
+    gains = {name: f1_gap(evidence, "base", name, seed) for name in BASELINES}
+    baseline = min(gains, key=lambda name: gains[name].value)
+    gain = gains[baseline]
+    unseen = f1_gap(evidence, UNSEEN, baseline, seed)
+    least = min((gain, unseen), key=lambda each: each.value)
     finding = side(least.low, least.high, supported=NEEDED_F1, contradicted=DISPENSABLE_F1)
     seeds = evidence.filter(pl.col("quantity") == "f1")["seed"].n_unique()
-    trained = "one seed" if seeds == 1 else f"mean over {seeds} seeds"
+    models = "one seed" if seeds == 1 else f"mean over {seeds} seeds"
     why = (
-        f"A model without context gains {gap.value:+.3f} F1 from this model's weights against "
-        f"{rival} ones, the better of uniform and permuted ({trained}), and "
-        f"{unseen.value:+.3f} from weights of models that had not seen the document's label. "
-        f"The smaller gain decides: supported above {NEEDED_F1}, contradicted below "
-        f"{DISPENSABLE_F1}."
+        f"With this model's weights, a model without context gains {gain.value:+.3f} F1 over "
+        f"{baseline} weights, the better of uniform and permuted ({models}). With weights of "
+        f"models that have not seen the document's label it gains {unseen.value:+.3f}. The smaller "
+        f"gain decides: supported above {NEEDED_F1}, contradicted below {DISPENSABLE_F1}."
     )
     return decision(finding, why, least.value, least.low, least.high, least.n)
 
 
 CLAIM = Claim(
-    "guides",
-    "The weights help a model without context.",
-    "guide",
-    WIEGREFFE_PINTER,
-    "uniform, permuted and leaked weights",
-    decide,
+    name="guides",
     notion="transparency",
+    says="The weights help a model without context.",
+    clause="the weights help a model without context",
+    effect_label="F1 with these weights, above F1 with uniform or permuted weights",
+    probe="guide",
+    paper=WIEGREFFE_PINTER,
+    yardstick="uniform, permuted and leaked weights",
+    decide=decide,
 )

@@ -1,8 +1,8 @@
-"""Trained again, does the model attend to the same items?
+"""Does the model attend to the same items when it is trained again?
 
-The measure runs from 0, as far from the base as its own weights shuffled among the items, to 1,
-the same weights. Many documents make the interval over them narrow, however few the models: so
-each single model must lie on the same side as well.
+The effect runs from 0 (as far from the base model as its own weights shuffled among the items) to 1
+(the same weights). Many documents make the interval over documents narrow, however few the models
+are. Each single model must therefore lie on the same side as well.
 """
 
 import numpy as np
@@ -18,42 +18,49 @@ from assay.verdict.claim import (
     side,
     side_by_side,
 )
-from assay.verdict.rules import STABLE_FROM, UNSTABLE_BELOW
 
-VARIED = "both"  # initial weights and order of the data
+STABLE_FROM = 0.8  # of the way from shuffled weights to the same weights
+UNSTABLE_BELOW = 0.5  # controls: 1.0 against -0.1
+VARIED = "both"  # initial weights and order of the training data
 
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     own = evidence.filter((pl.col("group") == VARIED) | (pl.col("quantity") == "shuffled_jsd"))
-    wide = side_by_side(own, ["median_jsd", "shuffled_jsd"])
-    n = 0 if wide is None else len(wide)
-    if wide is None or n < 2 or wide[:, 1].mean() == 0:
-        return decision("undecided", "Shuffling these weights changes nothing to compare.", n=n)
-    draws = resampled_means(wide, seed)
+    distances = side_by_side(own, ["median_jsd", "shuffled_jsd"])
+    n = 0 if distances is None else len(distances)
+    if distances is None or n < 2 or distances[:, 1].mean() == 0:
+        why = "Shuffling the weights does not change them, so there is nothing to compare with."
+        return decision("undecided", why, n=n)
+    draws = resampled_means(distances, seed)
     low, high = np.quantile(1 - draws[:, 0] / draws[:, 1], TAILS).tolist()
-    again, shuffled = wide.mean(0)
-    effect = float(1 - again / shuffled)
+    retrained, shuffled = distances.mean(0)
+    effect = float(1 - retrained / shuffled)
     models = 1 - own.filter(pl.col("quantity") == "mean_jsd")["value"].to_numpy() / shuffled
     finding = side(
-        min(low, models.min()), max(high, models.max()),
-        supported=STABLE_FROM, contradicted=UNSTABLE_BELOW,
-    )  # fmt: skip
+        min(low, models.min()),
+        max(high, models.max()),
+        supported=STABLE_FROM,
+        contradicted=UNSTABLE_BELOW,
+    )
     why = (
-        f"Attention of {len(models)} models with other seeds lies {again:.3f} nats from this one's "
-        f"(mean over documents of the median over models); its own weights, shuffled, lie "
-        f"{shuffled:.3f} away. That is {effect:.0%} of the way from shuffled to equal (single "
-        f"models {models.min():.0%} to {models.max():.0%}). Supported from {STABLE_FROM:.0%}, "
-        f"contradicted below {UNSTABLE_BELOW:.0%}, if every single model lies there too."
+        f"Attention of {len(models)} models with other seeds is {retrained:.3f} nats away from "
+        f"this model's (mean over documents of the median over models); this model's weights, "
+        f"shuffled, are {shuffled:.3f} away. That is {effect:.0%} of the way from shuffled to "
+        f"equal (single models {models.min():.0%} to {models.max():.0%}). Supported from "
+        f"{STABLE_FROM:.0%}, contradicted below {UNSTABLE_BELOW:.0%}, if every single model "
+        "lies there too."
     )
     return decision(finding, why, effect, low, high, n)
 
 
 CLAIM = Claim(
-    "stable",
-    "Trained again, the model attends to the same items.",
-    "seeds",
-    WIEGREFFE_PINTER,
-    "the same weights, shuffled among the items",
-    decide,
+    name="stable",
     notion="faithfulness",
+    says="A model trained again attends to the same items.",
+    clause="a model trained again attends to the same items",
+    effect_label="position between shuffled weights (0) and the same weights (1)",
+    probe="seeds",
+    paper=WIEGREFFE_PINTER,
+    yardstick="the same weights, shuffled among the items",
+    decide=decide,
 )

@@ -1,4 +1,4 @@
-"""Must weights help that have not seen the label, and not only those that have?"""
+"""The claim `guides`."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,11 @@ from assay.evidence import rows, sign
 from assay.verdict import judge
 
 DOCUMENTS = 400
+
+
 NAMES = [f"d{i}" for i in range(DOCUMENTS)]
+
+
 LABELS = np.arange(DOCUMENTS) % 2
 
 
@@ -23,12 +27,17 @@ def decided(**wrong: int):
 
 @pytest.mark.parametrize(
     ("base", "leak", "finding"),
-    [(0, 0, "supported"), (0, 120, "contradicted"), (120, 0, "contradicted"),
-     (0, 60, "supported"), (80, 80, "contradicted")],
-)  # fmt: skip
+    [
+        (0, 0, "supported"),
+        (0, 120, "contradicted"),
+        (120, 0, "contradicted"),
+        (0, 60, "supported"),
+        (80, 80, "contradicted"),
+    ],
+)
 def test_the_smaller_gain_decides(base: int, leak: int, finding: str):
     entry = decided(base=base, leak=leak, uniform=80, permuted=200)
     assert entry["finding"] == finding
     expected = 1 - max(base, leak) / DOCUMENTS - (1 - 80 / DOCUMENTS)
     assert entry["effect"] == pytest.approx(expected, abs=1e-9)
-    assert "against uniform ones" in entry["why"]
+    assert "over uniform weights" in entry["why"]

@@ -1,11 +1,11 @@
-"""Is plausibility judged by attention alone, and kept apart from faithfulness?"""
+"""The claim `plausible`."""
 
 import numpy as np
 import pytest
 
 from assay.evidence import empty, rows, sign
 from assay.verdict import judge
-from assay.verdict.rules import ENOUGH_MARKED, IMPLAUSIBLE_BELOW, PLAUSIBLE_FROM
+from assay.verdict.plausible import ENOUGH_MARKED, IMPLAUSIBLE_BELOW, PLAUSIBLE_FROM
 
 COUNT = 200
 
@@ -22,14 +22,17 @@ def entry(scores, *, count=COUNT, not_applicable=None):
     return {e["claim"]: e for e in judge(evidence, 0, not_applicable)}["plausible"]
 
 
-@pytest.mark.parametrize(("mean", "finding"), [
-    (0.9, "supported"),
-    (PLAUSIBLE_FROM, "undecided"),
-    (0.65, "undecided"),
-    (IMPLAUSIBLE_BELOW, "undecided"),
-    (0.5, "contradicted"),
-    (0.2, "contradicted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mean", "finding"),
+    [
+        (0.9, "supported"),
+        (PLAUSIBLE_FROM, "undecided"),
+        (0.65, "undecided"),
+        (IMPLAUSIBLE_BELOW, "undecided"),
+        (0.5, "contradicted"),
+        (0.2, "contradicted"),
+    ],
+)
 def test_the_whole_interval_must_lie_on_one_side(mean, finding):
     claim = entry({"attention": mean, "random": 0.5})
     assert claim["finding"] == finding
@@ -54,9 +57,11 @@ def test_a_score_of_a_sample_is_no_rival():
     """Its mean is over other documents than attention's."""
     ids = [f"d{i}" for i in range(COUNT)]
     some = np.where(np.arange(COUNT) < 40, 1.0, np.nan)
-    frames = [rows(ids, "auc", np.full(COUNT, 0.8), group="attention"),
-              rows(ids, "auc", np.full(COUNT, 0.7), group="gradient"),
-              rows(ids, "auc", some, group="lime")]  # fmt: skip
+    frames = [
+        rows(ids, "auc", np.full(COUNT, 0.8), group="attention"),
+        rows(ids, "auc", np.full(COUNT, 0.7), group="gradient"),
+        rows(ids, "auc", some, group="lime"),
+    ]
     claim = {e["claim"]: e for e in judge(sign(frames, "rationale", 0), 0)}["plausible"]
     assert "(gradient) in 70%" in claim["why"]
 

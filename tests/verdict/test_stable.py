@@ -1,4 +1,4 @@
-"""Do few models with a narrow interval over documents decide, when they contradict each other?"""
+"""The claim `stable`."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,11 @@ from assay.evidence import rows, sign
 from assay.verdict import judge
 
 DOCUMENTS = 200
+
+
 NAMES = [f"d{i}" for i in range(DOCUMENTS)]
+
+
 SHUFFLED = 0.4
 
 

@@ -1,4 +1,4 @@
-"""Is a counterfeit's price held against what other seeds cost, and against what is noticeable?"""
+"""The claim `exclusive per model`."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,11 @@ from assay.evidence import rows, sign
 from assay.verdict import judge
 
 DOCUMENTS = 200
+
+
 NAMES = [f"d{i}" for i in range(DOCUMENTS)]
+
+
 WAVER = np.random.default_rng(0).normal(0, 0.001, DOCUMENTS)
 
 
@@ -25,9 +29,14 @@ def decided(price: float, noise: float, far: float = 0.5) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("price", "noise", "finding"),
-    [(0.3, 0.05, "supported"), (0.02, 0.05, "contradicted"), (0.004, 0.0, "contradicted"),
-     (0.05, 0.0, "undecided"), (0.1, 0.05, "undecided")],
-)  # fmt: skip
+    [
+        (0.3, 0.05, "supported"),
+        (0.02, 0.05, "contradicted"),
+        (0.004, 0.0, "contradicted"),
+        (0.05, 0.0, "undecided"),
+        (0.1, 0.05, "undecided"),
+    ],
+)
 def test_the_price_counts_above_the_seeds(price: float, noise: float, finding: str):
     entry = decided(price, noise)
     assert entry["finding"] == finding
