@@ -26,9 +26,9 @@ from assay.probes import PROBES, refresh_declarations
 from assay.probes.inputs import INPUTS, Input
 from assay.probes.probe import Probe
 from assay.progress import Track, untracked
+from assay.report.charts import paper_figures
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
-from assay.report.figures import paper_figures
 from assay.report.page import write_report
 from assay.runs.directory import read_run
 from assay.runs.further_trainings import TrainedBase

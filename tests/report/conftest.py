@@ -1,9 +1,11 @@
-"""Which run do the report's tests draw?"""
+"""The runs that the report's tests draw."""
 
 from pathlib import Path
 
 import pytest
 
+from assay.report.comparison import Side, read_sides
+from tests.report.compared_runs import write_compared_runs
 from tests.report.synthetic_run import write_run
 
 
@@ -17,3 +19,14 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_run(tmp_path: Path) -> Path:
     """A run that a test may break."""
     return write_run(tmp_path / "own", documents=12, query=True)
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two runs that tests may compare but not change."""
+    return write_compared_runs(tmp_path_factory.mktemp("compared"))
+
+
+@pytest.fixture(scope="session")
+def sides(folders: tuple[Path, Path]) -> tuple[Side, ...]:
+    return read_sides(folders)

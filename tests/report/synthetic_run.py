@@ -86,7 +86,7 @@ def manifest(instances: pl.DataFrame, classes: Sequence[str], seed: int = SEED) 
         licence="CC0",
         source="random numbers",
         dropped={"empty text": 3, f"label {SCRIPT}": 1},
-        said=("the text column was guessed to be `review`",),
+        notes=("the text column was guessed to be `review`",),
         fingerprint="9f" * 32,
         binary=len(classes) == 2,
     )
@@ -199,16 +199,30 @@ def _summary(instances: list[dict], rows: list[dict]) -> list[dict[str, object]]
             for statistic, value in {"mean": known.mean(), "std": known.std()}.items():
                 low, high = (value - 0.05, value + 0.05) if statistic == "mean" else (None, None)
                 table.append(
-                    {"probe": probe, "quantity": quantity, "group": group, "class": name,
-                     "statistic": statistic, "value": value, "low": low, "high": high, **counts}
-                )  # fmt: skip
+                    {
+                        "probe": probe,
+                        "quantity": quantity,
+                        "group": group,
+                        "class": name,
+                        "statistic": statistic,
+                        "value": value,
+                        "low": low,
+                        "high": high,
+                        **counts,
+                    }
+                )
     return table
 
 
 EVIDENCE = {
-    "instance": pl.String, "probe": pl.String, "quantity": pl.String, "group": pl.String,
-    "method": pl.String, "seed": pl.Int64, "value": pl.Float64,
-}  # fmt: skip
+    "instance": pl.String,
+    "probe": pl.String,
+    "quantity": pl.String,
+    "group": pl.String,
+    "method": pl.String,
+    "seed": pl.Int64,
+    "value": pl.Float64,
+}
 TRAINING = {  # as a training records itself
     "metric": "roc_auc",
     "epochs": [
@@ -219,25 +233,64 @@ TRAINING = {  # as a training records itself
     "best": 2,
 }
 VERDICT = [
-    {"claim": "agrees", "says": "Attention orders the items as others do.",
-     "finding": "contradicted",
-     "effect": 0.21, "low": 0.18, "high": 0.24, "yardstick": "gradient with leave-one-out: 0.52",
-     "why": "Attention ranks the items less like leave-one-out than the gradient does.",
-     "probe": "agreement", "paper": "Jain and Wallace 2019, section 4.1"},
-    {"claim": "depends", "says": "The prediction depends on the weights.", "finding": "supported",
-     "effect": 0.31, "low": 0.27, "high": 0.36, "yardstick": 0.05,
-     "why": "Where one weight is above a half, shuffling moves the prediction.",
-     "probe": "permutation", "paper": "Jain and Wallace 2019, section 4.2.1"},
-    {"claim": "stable", "says": "Attention is stable.", "finding": "undecided",
-     "effect": 0.11, "low": -0.02,
-     "high": 0.24, "yardstick": "seed noise", "why": f"The interval holds zero. {SCRIPT}",
-     "probe": "permutation", "paper": None},
-    {"claim": "exclusive per instance", "says": "No other weights would do.",
-     "finding": "not measured", "effect": None,
-     "low": None, "high": None, "yardstick": None, "why": "The test `adversary` was not run.",
-     "probe": "adversary", "paper": None},
-    {"claim": "plausible", "says": "People mark the same items.", "finding": "not applicable",
-     "effect": None,
-     "low": None, "high": None, "yardstick": None, "why": "The corpus has no rationales.",
-     "probe": None, "paper": None},
-]  # fmt: skip
+    {
+        "claim": "agrees",
+        "says": "Attention orders the items as others do.",
+        "finding": "contradicted",
+        "effect": 0.21,
+        "low": 0.18,
+        "high": 0.24,
+        "yardstick": "gradient with leave-one-out: 0.52",
+        "why": "Attention ranks the items less like leave-one-out than the gradient does.",
+        "probe": "agreement",
+        "paper": "Jain and Wallace 2019, section 4.1",
+    },
+    {
+        "claim": "depends",
+        "says": "The prediction depends on the weights.",
+        "finding": "supported",
+        "effect": 0.31,
+        "low": 0.27,
+        "high": 0.36,
+        "yardstick": 0.05,
+        "why": "Where one weight is above a half, shuffling moves the prediction.",
+        "probe": "permutation",
+        "paper": "Jain and Wallace 2019, section 4.2.1",
+    },
+    {
+        "claim": "stable",
+        "says": "Attention is stable.",
+        "finding": "undecided",
+        "effect": 0.11,
+        "low": -0.02,
+        "high": 0.24,
+        "yardstick": "seed noise",
+        "why": f"The interval holds zero. {SCRIPT}",
+        "probe": "permutation",
+        "paper": None,
+    },
+    {
+        "claim": "exclusive per instance",
+        "says": "No other weights would do.",
+        "finding": "not measured",
+        "effect": None,
+        "low": None,
+        "high": None,
+        "yardstick": None,
+        "why": "The test `adversary` was not run.",
+        "probe": "adversary",
+        "paper": None,
+    },
+    {
+        "claim": "plausible",
+        "says": "People mark the same items.",
+        "finding": "not applicable",
+        "effect": None,
+        "low": None,
+        "high": None,
+        "yardstick": None,
+        "why": "The corpus has no rationales.",
+        "probe": None,
+        "paper": None,
+    },
+]

@@ -1,15 +1,12 @@
-"""Which documents does the page hold when not all of them fit?
+"""The data of the page's document view: which documents it holds, and how they are packed.
 
-Every second one is drawn by lot, so that a reader who leafs through sees the usual; the others
-come from both ends of every key that the list can be sorted by, so that the extremes are there.
-
-How does a document travel inside the page: small, and exact where the page computes with it?
+When not all documents fit, every second one is drawn by lot, so that a reader who leafs through
+sees usual cases; the others come from both ends of every key that the list can be sorted by, so
+that the extremes are there.
 
 Weights and logits are little-endian float32 in base64, or float64 where float32 would move a
-logit noticeably: the page recomputes predictions from them. Other scores are only shown; they
-are whole numbers of 16 bits, as shares of the document's largest.
-
-What does the document view read, and how many documents fit into the page?
+logit noticeably, because the page recomputes predictions from them. Other scores are only shown:
+they are 16-bit integers, as shares of the document's largest value.
 """
 
 import base64
@@ -23,25 +20,68 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from assay.report import documents as example
-from assay.report.documents import described
+from assay.report.documents import typical_row, with_measures
 from assay.report.sections.adversary import NAME as ADVERSARY
 from assay.report.text import score, shown
 from assay.runs.directory import RunRecord
 
-SORTS = {  # column: what the list calls it
+SORTS = {  # column: its name in the list
     "tau": "τ with leave-one-out",
-    "jsd": "JSD of other weights",
+    "jsd": "JSD of alternative weights",
     "shuffled": "TVD when shuffled",
     "confidence": "confidence",
     "length": "number of items",
 }
+WEIGHTS = ("attention", ADVERSARY)
+FULL = 32767  # the share of the largest value; its negative below zero
+MISSING = -32768  # a value that does not exist
+NOTICEABLE = 2e-7  # of a logit: a fifth of the agreement that is promised
+DIGITS = 6  # of numbers that are only shown
+LONGEST_CLASS = 60  # characters
+MOST_DOCUMENTS = 500  # a list that a reader can still search
+LARGEST_SHARE = 10  # a document that alone would take a tenth of the room is not shown
+
+
+@dataclass(frozen=True)
+class DocumentData:
+    """The JSON for the page, and the numbers of documents that are in it and not in it."""
+
+    text: str
+    shown: int
+    considered: int
+    too_long: int  # each alone would take too much of the room
+
+    @property
+    def left_out(self) -> int:
+        return self.considered - self.shown
+
+
+def document_data(record: RunRecord, room: int) -> DocumentData:
+    """As many documents as fit into `room` bytes, in the order of `order`.
+
+    The list ends with the first that does not fit: later, shorter ones do not take its place.
+    """
+    shared = heading(record)
+    room -= len(_text({**shared, "documents": []}).encode())
+    longest, too_long = room // LARGEST_SHARE, 0
+    packed: list[Any] = []
+    for document in _candidates(record, shared):
+        size = len(_text(document).encode()) + 1  # the comma
+        if size > longest:
+            too_long += 1
+        elif size > room or len(packed) == MOST_DOCUMENTS:
+            break
+        else:
+            packed.append(document)
+            room -= size
+    text = _text({**shared, "documents": packed})
+    return DocumentData(text, len(packed), len(record.instances), too_long)
 
 
 def sortable(record: RunRecord) -> pl.DataFrame:
-    """The documents, by their place, with every key of `SORTS`; null if not measured."""
+    """The documents by their place, with every key of `SORTS`; null where not measured."""
     return (
-        described(record)
+        with_measures(record)
         .with_row_index("place")
         .with_columns(
             shuffled=record.measured("permutation", "median_tvd")["value"],
@@ -54,11 +94,11 @@ def sortable(record: RunRecord) -> pl.DataFrame:
 def order(record: RunRecord) -> list[int]:
     """The rows of `instances` in the order in which the page takes them."""
     table = sortable(record)
-    seed = record.manifest.bootstrap_seed
-    lot = np.random.default_rng(seed).permutation(len(table)).tolist()
-    turns = chain.from_iterable(zip_longest(lot, _extremes(table)))
-    taken = dict.fromkeys([*_example(record), *(place for place in turns if place is not None)])
-    return list(taken)
+    rng = np.random.default_rng(record.manifest.bootstrap_seed)
+    by_lot = rng.permutation(len(table)).tolist()
+    turns = chain.from_iterable(zip_longest(by_lot, _extremes(table)))
+    places = [*_example(record), *(place for place in turns if place is not None)]
+    return list(dict.fromkeys(places))
 
 
 def _extremes(table: pl.DataFrame) -> Iterator[int]:
@@ -70,17 +110,9 @@ def _extremes(table: pl.DataFrame) -> Iterator[int]:
 
 
 def _example(record: RunRecord) -> list[int]:
-    """The document that a section of the page shows can be opened in the view."""
-    row = example.typical_row(record)
+    """The place of the page's example, which can thus always be opened in the view."""
+    row = typical_row(record)
     return [] if row is None else [record.instances["id"].index_of(row["id"]) or 0]
-
-
-WEIGHTS = ("attention", ADVERSARY)
-FULL = 32767  # the share of the largest value; its negative below zero
-MISSING = -32768  # a value that does not exist
-NOTICEABLE = 2e-7  # of a logit: a fifth of the agreement that is promised
-DIGITS = 6  # of numbers that are only shown
-LONGEST_CLASS = 60  # characters
 
 
 def heading(record: RunRecord) -> dict[str, Any]:
@@ -93,13 +125,13 @@ def heading(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def packed(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[str]) -> Any:
-    """One row of `chosen.sortable` as JSON can hold it."""
+def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[str]) -> Any:
+    """One row of `sortable` as a JSON object."""
     kind = heading["format"]
     weights = {name: _exact(row[name], kind) for name in WEIGHTS if row.get(name) is not None}
     scores = {name: _share(row[name]) for name in heading["scores"] if row.get(name) is not None}
     content = {
-        "place": row["place"],  # figures name documents by it
+        "place": row["place"],  # figures refer to documents by it
         "name": shown(row["id"]),
         "tokens": [shown(token) for token in row["tokens"]],
         "label": classes.index(row["label"]),
@@ -118,7 +150,7 @@ def packed(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence
 
 
 def _format(instances: pl.DataFrame) -> str:
-    """`f4` where that gives back every logit, else `f8`."""
+    """`f4` where that preserves every logit, else `f8`."""
     if "token_logits" not in instances.columns:
         return "f4"
     logits = instances["token_logits"].explode().explode().drop_nulls().to_numpy()
@@ -131,7 +163,7 @@ def _exact(values: Any, kind: str) -> str:
 
 
 def _share(values: Sequence[float | None]) -> list[Any]:
-    """The largest size of a value, and every value as a share of it."""
+    """The largest absolute value, and every value as a share of it."""
     numbers = np.array(values, dtype=np.float64)
     known = np.isfinite(numbers)
     largest = float(np.abs(numbers[known]).max(initial=0.0))
@@ -144,50 +176,10 @@ def _rounded(value: float | None) -> float | None:
     return round(value, DIGITS) if value is not None and math.isfinite(value) else None
 
 
-MOST_DOCUMENTS = 500  # a list that a reader can still search
-LARGEST_SHARE = 10  # a document that alone would take a tenth of the room is not shown
-
-
-@dataclass(frozen=True)
-class DocumentData:
-    """The JSON for the page, and an account of what is not in it."""
-
-    text: str
-    shown: int
-    considered: int
-    too_long: int  # each alone would take too much of the room
-
-    @property
-    def left_out(self) -> int:
-        return self.considered - self.shown
-
-
-def document_data(record: RunRecord, room: int) -> DocumentData:
-    """As many documents as fit into `room` bytes, in the order of `chosen`.
-
-    It ends with the first that does not fit: later, shorter ones do not jump the queue.
-    """
-    shared = heading(record)
-    room -= len(_text({**shared, "documents": []}).encode())
-    longest, too_long = room // LARGEST_SHARE, 0
-    taken: list[Any] = []
-    for document in _candidates(record, shared):
-        size = len(_text(document).encode()) + 1  # the comma
-        if size > longest:
-            too_long += 1
-        elif size > room or len(taken) == MOST_DOCUMENTS:
-            break
-        else:
-            taken.append(document)
-            room -= size
-    text = _text({**shared, "documents": taken})
-    return DocumentData(text, len(taken), len(record.instances), too_long)
-
-
 def _candidates(record: RunRecord, heading: dict[str, Any]) -> Iterator[Any]:
     table = sortable(record)
     for place in order(record):
-        yield packed(table.row(place, named=True), heading, record.classes)
+        yield pack(table.row(place, named=True), heading, record.classes)
 
 
 def _text(content: Any) -> str:

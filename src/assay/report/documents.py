@@ -1,14 +1,10 @@
-"""What would the model predict from other weights, as far as the run's files can tell?
+"""Documents as static heat maps: the worst cases for readers without script, and one example.
 
-Which documents show best where attention and leave-one-out part ways, without any script?
-
-Each stands under the model's weights and, as in Jain & Wallace's figure 1, under the furthest
-weights that keep its prediction, both predictions beside them; then under leave-one-out.
-
-Which one document shows what the furthest weights look like?
-
-Neither the worst case nor the best: of the correctly predicted documents short enough for a
-figure, the one whose largest JSD is the median (the lower one of two).
+Each document is shown under the model's weights and, as in Jain & Wallace's figure 1, under the
+furthest alternative weights that keep its prediction, with both predictions, then under
+leave-one-out. `select` takes the documents on which attention and leave-one-out agree least.
+`typical` takes one that is neither the worst case nor the best: of the correctly predicted
+documents short enough for a figure, the one whose largest JSD is the median (the lower of two).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,35 +15,22 @@ import numpy as np
 import polars as pl
 from markupsafe import escape
 
-from assay.report.sections.adversary import NAME, PAPER_EPS, eps_group
+from assay.evidence import SHOWN_EPS
 from assay.report.sections.adversary import NAME as ADVERSARY
+from assay.report.sections.adversary import eps_group
 from assay.report.text import in_figure, number, shown
 from assay.runs.directory import RunRecord
-
-
-def probability_under(row: Mapping[str, Any], weights: str, place: int) -> float | None:
-    """What a document's `weights` give the class at `place`; None where the head is not affine.
-
-    An affine head's logits are bias + sum of weight times token logits. A single logit is that of
-    the second of two classes.
-    """
-    if row.get("token_logits") is None or row.get("bias") is None:
-        return None
-    logits = np.asarray(row["bias"]) + np.asarray(row[weights]) @ np.asarray(row["token_logits"])
-    both = np.array([0.0, logits[0]]) if len(logits) == 1 else logits
-    shares = np.exp(both - both.max())
-    return float(shares[place] / shares.sum()) if place < len(shares) else None
-
 
 MOST_DOCUMENTS = 5
 MOST_ITEMS = 400  # a longer document is shown through a window
 FEWEST_ITEMS = 6  # below this τ takes few values and reaches -1 by chance
-LEVELS = 10  # steps of the heat map's colour
+MOST_IN_FIGURE = 40  # items
+LEVELS = 10  # steps of the heat map's color
 BYTES_FOR_ALL = 300_000  # of the page's 3 MB; the script of the figures takes 0.9
 BYTES_PER_ITEM = 60  # the markup around one item
 HEATS = {
     "attention": "attention",
-    ADVERSARY: f"other weights, prediction within {PAPER_EPS[0]:g}",
+    ADVERSARY: f"alternative weights, prediction within {SHOWN_EPS:g}",
     "leave_one_out": "leave-one-out",
 }
 DISAGREEMENT = "tau_attention_leave_one_out"
@@ -65,7 +48,7 @@ class Heat:
     """One score over the items of one document."""
 
     name: str
-    hue: str  # of attention or of its rivals
+    hue: str  # "attention", or "comparison" for everything that attention is compared with
     items: tuple[Item, ...]
     largest: float
     outcome: str  # what the model predicts from these weights
@@ -87,7 +70,7 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class DocumentSelection:
-    """The documents shown, and an account of those that are not."""
+    """The documents shown, and the numbers of those left out."""
 
     documents: tuple[ShownDocument, ...]
     considered: int
@@ -96,31 +79,65 @@ class DocumentSelection:
     too_large: int  # left out so that the page stays small
 
 
+def probability_under(row: Mapping[str, Any], weights: str, place: int) -> float | None:
+    """The probability of the class at `place` under a document's `weights`.
+
+    None where the head is not affine. An affine head's logits are bias + sum of weight times token
+    logits. A single logit belongs to the second of two classes.
+    """
+    if row.get("token_logits") is None or row.get("bias") is None:
+        return None
+    logits = np.asarray(row["bias"]) + np.asarray(row[weights]) @ np.asarray(row["token_logits"])
+    both = np.array([0.0, logits[0]]) if len(logits) == 1 else logits
+    shares = np.exp(both - both.max())
+    return float(shares[place] / shares.sum()) if place < len(shares) else None
+
+
 def select(record: RunRecord) -> DocumentSelection | None:
     """The documents with the lowest τ; None where leave-one-out was not measured."""
     if record.measured("agreement", DISAGREEMENT)["value"].is_null().all():
         return None
     if "leave_one_out" not in record.instances.columns:
         return None
-    table = described(record)
+    table = with_measures(record)
     defined = table.filter(pl.col("tau").is_not_null(), pl.col("leave_one_out").is_not_null())
     long = defined.filter(pl.col("tokens").list.len() >= FEWEST_ITEMS)
-    chosen = long if len(long) else defined
-    ranked = chosen.sort("tau", "id").head(MOST_DOCUMENTS)
-    drawn = [document(row, record.classes) for row in ranked.iter_rows(named=True)]
+    eligible = long if len(long) else defined
+    ranked = eligible.sort("tau", "id").head(MOST_DOCUMENTS)
+    drawn = [shown_document(row, record.classes) for row in ranked.iter_rows(named=True)]
     kept = _within_budget(drawn)
     return DocumentSelection(
         documents=tuple(kept),
         considered=len(table),
         undefined=len(table) - len(defined),
-        short=len(defined) - len(chosen),
+        short=len(defined) - len(eligible),
         too_large=len(drawn) - len(kept),
     )
 
 
-def described(record: RunRecord) -> pl.DataFrame:
-    """The documents with their τ, and how far other weights go (`jsd`) and move them (`moved`)."""
-    group = eps_group(PAPER_EPS[0])
+def typical(record: RunRecord) -> ShownDocument | None:
+    """The example; None where no document has alternative weights and the right length."""
+    row = typical_row(record)
+    return None if row is None else shown_document(row, record.classes)
+
+
+def typical_row(record: RunRecord) -> dict[str, Any] | None:
+    if ADVERSARY not in record.instances.columns:
+        return None
+    fitting = with_measures(record).filter(
+        pl.col(ADVERSARY).is_not_null(),
+        pl.col("jsd").is_not_null(),
+        pl.col("tokens").list.len().is_between(FEWEST_ITEMS, MOST_IN_FIGURE),
+        pl.col("prediction") == pl.col("label"),
+    )
+    if fitting.is_empty():
+        return None
+    return fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)
+
+
+def with_measures(record: RunRecord) -> pl.DataFrame:
+    """The documents with their τ, and the JSD (`jsd`) and TVD (`moved`) of alternative weights."""
+    group = eps_group(SHOWN_EPS)
     measured = {
         "tau": record.measured("agreement", DISAGREEMENT),
         "jsd": record.measured(ADVERSARY, "max_jsd", group),
@@ -131,15 +148,15 @@ def described(record: RunRecord) -> pl.DataFrame:
     )
 
 
-def document(row: dict[str, Any], classes: tuple[str, ...]) -> ShownDocument:
-    """One row of `described`, ready to be drawn."""
+def shown_document(row: dict[str, Any], classes: tuple[str, ...]) -> ShownDocument:
+    """One row of `with_measures`, ready to be drawn."""
     start = window(row["attention"])
     stop = min(start + MOST_ITEMS, len(row["tokens"]))
     place = classes.index(row["prediction"])
     return ShownDocument(
         id=shown(row["id"]),
         prediction=row["prediction"],
-        probability=_recorded(row, place),
+        probability=_recorded_probability(row, place),
         label=row["label"],
         tau=row["tau"],
         query=" ".join(shown(word) for word in (row.get("query") or [])[:MOST_ITEMS]),
@@ -150,31 +167,32 @@ def document(row: dict[str, Any], classes: tuple[str, ...]) -> ShownDocument:
     )
 
 
+def window(attention: Sequence[float], most: int = MOST_ITEMS) -> int:
+    """The start of the `most` adjacent items that hold the most attention."""
+    if len(attention) <= most:
+        return 0
+    total = np.concatenate([[0.0], np.cumsum(attention)])
+    return int(np.argmax(total[most:] - total[:-most]))
+
+
 def _heats(row: dict[str, Any], place: int, part: slice) -> Iterator[Heat]:
-    yield _heat("attention", row, part, outcome=_predicts(row, _recorded(row, place)))
+    own = _predicts(row, _recorded_probability(row, place))
+    yield _heat("attention", row, part, outcome=own)
     if row.get(ADVERSARY) is not None:
-        said = _predicts(row, probability_under(row, ADVERSARY, place))
+        predicts = _predicts(row, probability_under(row, ADVERSARY, place))
         moved = f"TVD {number(row['moved'])}, JSD {number(row['jsd'])}"
-        yield _heat(ADVERSARY, row, part, outcome=f"{said}, {moved}" if said else moved)
+        yield _heat(ADVERSARY, row, part, outcome=f"{predicts}, {moved}" if predicts else moved)
     if row.get("leave_one_out") is not None:
         yield _heat("leave_one_out", row, part, outcome="")
 
 
-def _recorded(row: dict[str, Any], place: int) -> float | None:
+def _recorded_probability(row: dict[str, Any], place: int) -> float | None:
     probabilities = row["probabilities"] or []
     return probabilities[place] if place < len(probabilities) else None
 
 
 def _predicts(row: dict[str, Any], probability: float | None) -> str:
     return "" if probability is None else f"{in_figure(row['prediction'])} {number(probability)}"
-
-
-def window(attention: Sequence[float], most: int = MOST_ITEMS) -> int:
-    """Where the `most` neighbouring items begin that hold the most attention."""
-    if len(attention) <= most:
-        return 0
-    total = np.concatenate([[0.0], np.cumsum(attention)])
-    return int(np.argmax(total[most:] - total[:-most]))
 
 
 def _heat(score: str, row: dict[str, Any], part: slice, outcome: str) -> Heat:
@@ -186,12 +204,12 @@ def _heat(score: str, row: dict[str, Any], part: slice, outcome: str) -> Heat:
         Item(shown(token), value, max(0, round(value * scale)))
         for token, value in zip(row["tokens"][part], values[part], strict=True)
     )
-    hue = "attention" if score == "attention" else "rival"
+    hue = "attention" if score == "attention" else "comparison"
     return Heat(HEATS[score], hue, items, largest, outcome)
 
 
 def _within_budget(documents: list[ShownDocument]) -> list[ShownDocument]:
-    """As many of the first documents as fit; a later, smaller one never jumps the queue."""
+    """As many of the first documents as fit; a later one never takes an earlier one's place."""
     sizes = np.cumsum([_bytes(document) for document in documents])
     return documents[: int(np.searchsorted(sizes, BYTES_FOR_ALL, side="right"))]
 
@@ -200,26 +218,3 @@ def _bytes(document: ShownDocument) -> int:
     items = [item for heat in document.heats for item in heat.items]
     texts = [document.query, *(item.text for item in items)]
     return sum(len(escape(text).encode()) for text in texts) + BYTES_PER_ITEM * len(items)
-
-
-MOST_IN_FIGURE = 40  # items
-
-
-def typical(record: RunRecord) -> ShownDocument | None:
-    """None where no document has furthest weights or the right length."""
-    row = typical_row(record)
-    return None if row is None else document(row, record.classes)
-
-
-def typical_row(record: RunRecord) -> dict[str, Any] | None:
-    if NAME not in record.instances.columns:
-        return None
-    fitting = described(record).filter(
-        pl.col(NAME).is_not_null(),
-        pl.col("jsd").is_not_null(),
-        pl.col("tokens").list.len().is_between(FEWEST_ITEMS, MOST_IN_FIGURE),
-        pl.col("prediction") == pl.col("label"),
-    )
-    if fitting.is_empty():
-        return None
-    return fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)

@@ -1,9 +1,8 @@
-"""How do a run's summaries reach a paper? As LaTeX tables, one per probe, one column wide.
+"""A run's summaries and figures for a paper: LaTeX tables, and vector files.
 
-They need `booktabs` and nothing else. Every number stands with its interval and the number it was
-taken over. What comes from the data is escaped; see `escapes`.
-
-How do a run's figures reach a paper? As vector files, as wide as one column or as two.
+There is one table per probe. They need only `booktabs`. Every number is printed with its interval
+and the number of documents or models that it was computed over. Text from the data is escaped by
+`text.latex`. Figures are as wide as one column of a paper or as two.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,11 +12,11 @@ from pathlib import Path
 from assay.config import VERSION
 from assay.data.files import write_file
 from assay.report import text as words
+from assay.report.charts import paper_figures
 from assay.report.charts.style import for_paper
-from assay.report.figures import paper_figures
 from assay.report.sections.run import describe_run
-from assay.report.sections.tables import EVERYTHING, by_class, principal, subject_of
-from assay.report.sections.verdict import TESTED, grouped
+from assay.report.sections.tables import EVERYTHING, by_class, meaning_of, principal, subject_of
+from assay.report.sections.verdict import TESTED, by_notion
 from assay.report.text import count, number
 from assay.report.text import latex as tex
 from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow, read_run
@@ -43,15 +42,15 @@ def summary_tex(record: RunRecord) -> str:
 def _verdict(record: RunRecord) -> str:
     caption = (
         f"What may be claimed of this model's attention. {tex(describe_run(record).sentence, 600)} "
-        r"Effects with 95\,\% intervals; what each counts stands in the report."
+        r"Effects with 95\,\% intervals; the report says what each effect measures."
     )
     lines: list[str] = []
-    for group in grouped(record.verdict):
+    for group in by_notion(record.verdict):
         if group.tested:
             lines += [_across(group.name), *map(_claim_line, group.tested)]
-    untested = sum(len(group.untested) for group in grouped(record.verdict))
-    said = f"Not measured or not applicable: {untested} of {len(record.verdict)} claims."
-    lines += [r"\addlinespace", _across(said)] if untested else []
+    untested = sum(len(group.untested) for group in by_notion(record.verdict))
+    note = f"Not measured or not applicable: {untested} of {len(record.verdict)} claims."
+    lines += [r"\addlinespace", _across(note)] if untested else []
     return _table("verdict", caption, ("claim", "finding", "effect", "$n$"), lines)
 
 
@@ -61,17 +60,19 @@ def _claim_line(claim: ClaimFinding) -> str:
 
 
 def _probe(record: RunRecord, probe: str, rows: Sequence[SummaryRow]) -> str:
-    declared = words.probe(probe)
+    declared = record.probes.get(probe)
     about = "" if declared is None else f" {tex(declared.question)} After {tex(declared.paper)}."
     caption = rf"\emph{{{tex(words.plain(probe))}}}.{about} {INTERVALS}"
     lines: list[str] = []
     for name, alike in groupby(rows, key=lambda row: subject_of(row)[0]):
-        lines += [_across(words.quantity(name, probe)), *_lines(record, list(alike))]
+        own = list(alike)
+        heading = words.quantity(probe, name, meaning_of(name, own))
+        lines += [_across(heading), *_lines(record, own)]
     return _table(probe, caption, ("of", "statistic", "value", "$n$"), lines)
 
 
 def _lines(record: RunRecord, rows: list[SummaryRow]) -> Iterator[str]:
-    """Each statistic, and the first also by class, where there is room for that."""
+    """Each statistic, and the first also by class where there is room."""
     few = len(record.classes) <= MOST_CLASSES
     for place, row in enumerate(rows):
         yield _summary_line(row)
@@ -113,9 +114,9 @@ def _table(name: str, caption: str, headings: tuple[str, ...], lines: Sequence[s
 
 
 def _across(text: str) -> str:
-    """A heading over all columns, which may be longer than a line. A tau stays small.
+    """A heading over all columns, which may be longer than a line. A leading tau stays lower case.
 
-    Its box has no width: the columns below take theirs from the numbers alone.
+    Its box has no width, so that the columns below take theirs from the numbers alone.
     """
     first = text[:1].upper() if text[:1].isascii() else text[:1]
     box = rf"\makebox[0pt][l]{{\parbox[t]{{\linewidth}}{{\raggedright {tex(first + text[1:])}}}}}"
@@ -127,7 +128,7 @@ def _line(*cells: str) -> str:
 
 
 def write_figures(run_dir: Path) -> list[Path]:
-    """Write `figures/NAME.svg` and `.pdf` into a run directory; the paths, in the page's order."""
+    """Write `figures/NAME.svg` and `.pdf` into a run directory and return their paths."""
     written: list[Path] = []
     for figure in paper_figures(read_run(run_dir)):
         for suffix, content in for_paper(figure).items():

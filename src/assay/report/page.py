@@ -1,13 +1,11 @@
-"""How do small files of script and style become the few that stand in the page?
-
-The scripts are modules that name what they use. Here they are laid one after the other, so that
-each finds what it needs above it, and the words `import` and `export` go.
-
-How does a run become one page that opens anywhere, offline, and shows text only as text?
+"""The report as one page that opens anywhere, offline, and shows text only as text.
 
 Evidence in, one file out. Every word that comes from data passes through jinja's escaping, or
 stands in JSON that no browser runs. The Content-Security-Policy allows nothing but the page's own
 style sheet, its own two scripts and the images written into it.
+
+Scripts and styles are small files in `assets`. The scripts are modules that import what they use.
+They are concatenated here, each after those it needs, without the words `import` and `export`.
 """
 
 import base64
@@ -23,13 +21,12 @@ from markupsafe import Markup
 from assay.data.files import write_text
 from assay.errors import UserError
 from assay.report import documents
-from assay.report import documents as example
 from assay.report import text as words
 from assay.report.card import card
+from assay.report.charts import figures
 from assay.report.charts.style import data_uri, figure_script, live
 from assay.report.document_view import MOST_DOCUMENTS, DocumentData, document_data
 from assay.report.exports import summary_tex
-from assay.report.figures import figures
 from assay.report.sections import erasure, rationale
 from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
@@ -37,29 +34,42 @@ from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
-from assay.report.sections.verdict import grouped
+from assay.report.sections.verdict import DECLARED, by_notion
 from assay.report.text import count, number, percent
 from assay.runs.directory import RunRecord, read_run
 
 VIEW = (
-    "elements", "numbers", "tip", "data", "model", "weights", "outcome", "heatmap", "dials",
-    "whatif", "reader", "list", "keys", "view",
-)  # fmt: skip
+    "elements",
+    "numbers",
+    "tip",
+    "data",
+    "model",
+    "weights",
+    "outcome",
+    "heatmap",
+    "dials",
+    "whatif",
+    "reader",
+    "list",
+    "keys",
+    "view",
+)
 FIGURES = ("tip", "figures")
 STYLES = ("page", "verdict", "tables", "figures", "heat", "documents", "whatif", "print")
-BESIDE = ("page", "verdict", "tables", "figures", "compare", "print")  # of runs side by side
+COMPARISON_STYLES = ("page", "verdict", "tables", "figures", "compare", "print")
 IMPORT = re.compile(r"^import \{.*?\} from .*?;\n", re.MULTILINE | re.DOTALL)
 EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 def page_script(names: tuple[str, ...]) -> str:
-    """One script of several; it may not end the element it stands in."""
+    """Several modules as one script that cannot end the element it stands in."""
     whole = "\n".join(EXPORT.sub("", IMPORT.sub("", _read("script", f"{n}.js"))) for n in names)
     return inert(whole)
 
 
-def inert(acting: str) -> str:
-    return acting.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+def inert(script: str) -> str:
+    """A script without the character sequences that would end its element."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def page_style(names: tuple[str, ...] = STYLES) -> str:
@@ -75,14 +85,14 @@ MOST_BYTES = 2_990_000  # of the whole page: below 3 MB
 
 
 def write_report(run_dir: Path, out: Path | None = None) -> Path:
-    """Draw the report of a run directory; it replaces an older one only when it is whole.
+    """Draw the report of a run directory. An older one is replaced only by a whole one.
 
-    In the run directory its LaTeX tables and its section for a model card stand beside it; a page
-    that is written elsewhere stands alone.
+    In the run directory, the LaTeX tables and the section for a model card are written beside the
+    page. A page that is written elsewhere stands alone.
     """
     target = run_dir / "report.html" if out is None else out
     if target.is_dir():
-        raise UserError(f"{target} is a folder: name the file that the report shall be written to")
+        raise UserError(f"{target} is a folder: pass the name of the file to write the report to")
     run = read_run(run_dir)
     pages = {target: render(run)}
     if out is None:
@@ -93,7 +103,7 @@ def write_report(run_dir: Path, out: Path | None = None) -> Path:
 
 
 def render(run: RunRecord) -> str:
-    """The page as text: the same record gives the same bytes.
+    """The page as text. The same record gives the same bytes.
 
     It is laid out twice: first without documents, to see how much room is left for them.
     """
@@ -105,54 +115,56 @@ def render(run: RunRecord) -> str:
 
 
 def _content(run: RunRecord) -> dict[str, Any]:
-    """Everything on the page but the documents of the view."""
-    account_of_run = describe_run(
-        run
-    )  # first, because it refuses a broken run before the slow drawing
+    """Everything on the page except the documents of the view."""
+    description = describe_run(run)  # first: it refuses a broken run before the slow drawing
     pictures = _pictures(run)
-    by_probe = tables(without_models(run.summary))
     measured = [row.probe for row in run.summary]
+    agreement = run.probes.get("agreement")
     return {
         "css": Markup(page_style()),  # our own files: they hold nothing from the data
         "scripts": [Markup(text) for text in _scripts(any(pictures.values()))],
-        "made": account_of_run,
-        "verdict": grouped(run.verdict),
-        "effects": words.EFFECTS,
+        "run": description,
+        "probes": run.probes,
+        "verdict": by_notion(run.verdict),
+        "effect_labels": {name: claim.effect_label for name, claim in DECLARED.items()},
         "sections": list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures])),
-        "tables": by_probe,
+        "tables": tables(without_models(run.summary)),
         "models": trained_sections(run),
-        "matrix": matrix(run.summary),
-        "faded": fading_check(run.summary),
+        "matrix": matrix(run.summary, () if agreement is None else agreement.scores),
+        "fading": fading_check(run.summary),
         "adversary": adversary_section(run),
         "erasure": erasure.erasure_section(run),
         "marks": rationale.rationale_section(run),
-        "example": example.typical(run),
-        "probe": words.probe,
+        "example": documents.typical(run),
         "published": published(run),
         "pictures": pictures,
         "selection": documents.select(run),
         "most_documents": MOST_DOCUMENTS,
         "most_items": documents.MOST_ITEMS,
         "fewest_items": documents.FEWEST_ITEMS,
-        "most_in_figure": example.MOST_IN_FIGURE,
+        "most_in_figure": documents.MOST_IN_FIGURE,
     }
 
 
-def _view(held: DocumentData) -> dict[str, Any]:
-    return {"view": held, "documents_data": Markup(held.text)}  # escaped where it was made
+def _view(data: DocumentData) -> dict[str, Any]:
+    return {"view": data, "documents_data": Markup(data.text)}  # escaped where it was made
 
 
-def _scripts(drawing: bool) -> list[str]:
-    """The documents' small script, and the figures' with the libraries they draw by."""
+def _scripts(with_figures: bool) -> list[str]:
+    """The script of the document view, and that of the figures with the libraries it needs."""
     view = page_script(VIEW)
-    return [view, inert(figure_script(page_script(FIGURES)))] if drawing else [view]
+    return [view, inert(figure_script(page_script(FIGURES)))] if with_figures else [view]
 
 
 def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
-    """The figures of each probe: as images, their numbers in words, and live."""
+    """The figures of each probe: as images, as descriptions in words, and as live definitions."""
     drawn: dict[str, list[dict[str, Any]]] = {probe: [] for probe in OWN_SECTIONS}
     for figure in figures(run):
-        picture = {"image": data_uri(figure), "words": figure.words, "live": live(figure)}
+        picture = {
+            "image": data_uri(figure),
+            "description": figure.description,
+            "live": live(figure),
+        }
         drawn.setdefault(figure.probe, []).append(picture)
     return drawn
 
@@ -162,6 +174,7 @@ def _digest(text: str) -> str:
 
 
 def environment() -> jinja2.Environment:
+    """Templates with escaping on and undefined names refused."""
     pages = jinja2.Environment(
         loader=jinja2.PackageLoader("assay.report", "assets/pages"),
         autoescape=True,
@@ -170,6 +183,12 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     pages.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    pages.filters |= {"number": number, "count": count, "percent": percent, "digest": _digest,
-                      "shown": words.shown, "plain": words.plain}  # fmt: skip
+    pages.filters |= {
+        "number": number,
+        "count": count,
+        "percent": percent,
+        "digest": _digest,
+        "shown": words.shown,
+        "plain": words.plain,
+    }
     return pages

@@ -1,22 +1,15 @@
-"""How is a number written so that digits align and nothing small passes for nothing?
+"""Numbers, names and text from the data, as the report writes them.
 
-How are the names in the evidence said in plain words?
-
-How is text from the data kept from acting, in a LaTeX paper and in Markdown?
-
-Both begin with `words.shown`: long text is cut, and marks that reorder or hide words are written as
-their code. What an ordinary pdfLaTeX has no letter for is written as its code as well.
+Numbers align and nothing small is printed as zero. Names in the evidence become plain words. Text
+from the data can neither act on a page nor in a LaTeX or Markdown file: `shown` cuts long text and
+writes characters that reorder or hide words as their code; `latex` and `markdown` begin with it.
 """
 
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from assay.probes import PROBES
-from assay.probes.probe import Probe
-from assay.report.charts import distributions as spread
 from assay.statistics.intervals import Interval
 
 MISSING = "–"
@@ -24,7 +17,7 @@ MINUS = "−"
 
 
 def number(value: float | None, places: int = 3) -> str:
-    """Three decimals; what rounds to zero without being zero is said to be smaller."""
+    """Three decimals; a value that rounds to zero without being zero is written as a bound."""
     if value is None or not math.isfinite(value):
         return MISSING
     sign = MINUS if value < 0 else ""
@@ -41,12 +34,12 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-LONGEST_NAME = 36  # characters, in a figure
-LONGEST_TEXT = 200
-# Direction overrides and isolates, control characters, and what has no place in XML or UTF-8.
-ACTING_MARKS = re.compile(
-    "[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
-)
+def with_interval(measured: Interval) -> str:
+    """A value with its interval; a single document has none."""
+    bounds = f" [{number(measured.low)}, {number(measured.high)}]" if measured.n > 1 else ""
+    return number(measured.value) + bounds
+
+
 TAU_PAIRS: Mapping[str, str] = {
     "tau_attention_gradient": "τ of attention with gradient",
     "tau_attention_leave_one_out": "τ of attention with leave-one-out",
@@ -65,14 +58,14 @@ QUANTITIES: Mapping[str, str] = {
     "max_jsd": "Largest distance (JSD) of feasible weights from the model’s own",
     "max_jsd_upper": "Distance (JSD) that no feasible weights exceed",
     "adversary_tvd": "Change of the prediction (TVD) under those weights",
-    "decision": "Decisions with the model’s own weights, held against the labels",
-    "decision_substituted": "Decisions with the substituted weights, held against the labels",
+    "decision": "Decisions with the model’s own weights, compared with the labels",
+    "decision_substituted": "Decisions with the substituted weights, compared with the labels",
 }
-OF_PROBE: Mapping[tuple[str, str], str] = {  # where other probes mean something else by the name
+OF_PROBE: Mapping[tuple[str, str], str] = {  # names that mean something else in other probes
     ("permutation", "median_tvd"): "Median change of the prediction (TVD) when the weights are "
     "shuffled",
     ("erase_one", "flip_random_expected"): "share of the other items that would change it",
-    ("erase_one", "flip_any"): "does some single item, whichever, change the decision",
+    ("erase_one", "flip_any"): "does any single item change the decision",
     ("erase_order", "fraction_to_flip"): "fraction of the items erased when the decision changes",
     ("erase_order", "mass_to_flip"): "share of the attention erased when the decision changes",
 }
@@ -85,54 +78,6 @@ STATISTICS: Mapping[str, str] = {
     "f1": "F1 of the second class",
     "macro_f1": "macro F1",
 }
-
-
-@dataclass(frozen=True)
-class Notion:
-    """One meaning of "explanation": what it asks, and what a yes would mean for a heat map."""
-
-    asks: str
-    would_mean: str
-
-
-NOTIONS: Mapping[str, Notion] = {
-    "transparency": Notion(
-        "Is attention a working part of the model that one can look at?",
-        "this heat map shows a part that the model works with",
-    ),
-    "faithfulness": Notion(
-        "Are the weights the reason for the prediction, and no others?",
-        "this heat map shows the reason for a prediction",
-    ),
-    "plausibility": Notion(
-        "Would people accept the weights as reasons? This says nothing of the model’s own.",
-        "this heat map shows what people would point at",
-    ),
-}
-CLAUSES: Mapping[str, str] = {  # claim: as it stands after "that"
-    "needed": "the model needs its attention",
-    "depends": "the prediction depends on which items get the weight",
-    "guides": "the weights help a model without context",
-    "agrees": "attention orders the items as other measures of importance do",
-    "stable": "a model trained again attends to the same items",
-    "exclusive per instance": "no very different weights give the same prediction",
-    "exclusive per model": "no other model predicts the same with other attention",
-    "top weight matters": "erasing the highest weight changes the decision",
-    "order is efficient": "erasing by attention flips the decision soon",
-    "plausible": "people mark the same items",
-}
-EFFECTS: Mapping[str, str] = {  # claim: what its effect counts
-    "agrees": "part of the way from shuffled weights (0) to the rivals’ own agreement (1)",
-    "depends": "share of documents whose prediction moves when weights are shuffled",
-    "needed": "F1 with attention, above F1 with uniform weights",
-    "stable": "part of the way from shuffled weights (0) to the same weights (1)",
-    "exclusive per instance": "share of documents that do have such weights",
-    "exclusive per model": "TVD of the closest far counterfeit, above that between seeds",
-    "guides": "F1 with these weights, above F1 with uniform or permuted ones",
-    "top weight matters": "share of documents that flip, above that of a random item",
-    "order is efficient": "part of the way from a random order (0) to the best possible one (1)",
-    "plausible": "mean AUC: how often a marked item stands above an unmarked one (random: 0.5)",
-}
 SCORES: Mapping[str, str] = {
     "leave_one_out": "leave-one-out",
     "gradient_input": "gradient × input",
@@ -143,43 +88,39 @@ SCORES: Mapping[str, str] = {
 }
 
 
+def plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
 def score(name: str) -> str:
     return SCORES.get(name, plain(name))
-
-
-def probe(name: str) -> Probe | None:
-    """The declaration of a probe; None for one that this version does not know."""
-    return PROBES.get(name)
-
-
-def quantity(name: str, of: str) -> str:
-    """A probe's quantity as a table says it: our words, else the probe's, else its own name."""
-    known = PROBES.get(of)
-    declared = {} if known is None else {part.name: part.meaning for part in known.quantities}
-    return OF_PROBE.get((of, name)) or QUANTITIES.get(name) or declared.get(name) or plain(name)
-
-
-def is_detail(name: str) -> bool:
-    """One of a large family, which a matrix shows better than a list of tables."""
-    return any(q.name == name and q.detail for known in PROBES.values() for q in known.quantities)
 
 
 def statistic(name: str) -> str:
     return STATISTICS.get(name, plain(name))
 
 
+def quantity(probe: str, name: str, meaning: str | None = None) -> str:
+    """The caption of a quantity: the report's words, else the declared meaning, else its name."""
+    return OF_PROBE.get((probe, name)) or QUANTITIES.get(name) or meaning or plain(name)
+
+
 def group(name: str) -> str:
-    """What the probe varied, or the bin a document fell in."""
-    said = name.replace("max_attention=", "largest weight ").replace(";", ", ")
-    return plain(said.replace("=", " "))
+    """What a probe varied, or the bin of a document, in words."""
+    words = name.replace("max_attention=", "largest weight ").replace(";", ", ")
+    return plain(words.replace("=", " "))
 
 
-def plain(name: str) -> str:
-    return name.replace("_", " ")
+LONGEST_NAME = 36  # characters, in a figure
+LONGEST_TEXT = 200
+# Direction overrides and isolates, control characters, and what has no place in XML or UTF-8.
+ACTING_MARKS = re.compile(
+    "[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+)
 
 
 def shown(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Text from the data: its beginning, and marks that would act on the page as their code.
+    """The beginning of a text from the data, with characters that act on the page as their code.
 
     An unclosed direction mark reorders the words after it even where markup isolates them.
     """
@@ -194,58 +135,51 @@ def in_figure(name: str) -> str:
     return clean if len(clean) <= LONGEST_NAME else clean[: LONGEST_NAME - 1] + "…"
 
 
-def by_class(opening: str, spreads: Iterable[tuple[spread.Panel, spread.Values]]) -> str:
-    """The numbers of a histogram, for those who do not see it."""
-    parts = [
-        f"predicted {in_figure(panel.title)}: {spread.in_words(values)}"
-        for panel, values in spreads
-    ]
-    return f"{opening} {'; '.join(parts)}."
-
-
-def by_weight(opening: str, bins: Iterable[spread.Bin]) -> str:
-    """The numbers of violins, one for each range of the largest weight."""
-    parts = [
-        f"largest weight {spread.WEIGHT_BINS[part.number]}: {spread.in_words(part.values)}"
-        for part in bins
-    ]
-    return f"{opening} {'; '.join(parts)}."
-
-
-def with_interval(measured: Interval) -> str:
-    """A value with its interval; a single document has none."""
-    bounds = f" [{number(measured.low)}, {number(measured.high)}]" if measured.n > 1 else ""
-    return number(measured.value) + bounds
-
-
 LONGEST = 300
+# Quotes, angle brackets and bars are other characters, or active, in some LaTeX fonts.
 IN_LATEX: Mapping[str, str] = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
     **{mark: f"\\{mark}" for mark in "{}$&#%_"},
-    "<": "$<$", ">": "$>$", "|": "$|$", '"': r"\char34{}",  # other signs, or active, in some fonts
-    "−": "$-$", "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\dots{}",
-    "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "τ": r"$\tau$", "λ": r"$\lambda$",
-}  # fmt: skip
-NO_LETTER = frozenset("ÐÞðþ")  # that the oldest font encoding, still the default, does not have
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    '"': r"\char34{}",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "’": "'",
+    "‘": "`",
+    "“": "``",
+    "”": "''",
+    "…": r"\dots{}",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "τ": r"$\tau$",
+    "λ": r"$\lambda$",
+}
+NO_LETTER = frozenset("ÐÞðþ")  # missing in the oldest font encoding, which is still the default
 IN_HTML: Mapping[str, str] = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 ACTS_IN_MARKDOWN = re.compile(r"[\\`*_{}\[\]|#~$@]|:(?=//)|(?<=www)\.")
 FENCE = re.compile(r"`{3,}")
 
 
 def latex(text: str, longest: int = LONGEST) -> str:
-    """Text that LaTeX sets as it stands."""
+    """Text that LaTeX prints as it is; letters that plain pdfLaTeX does not have as their code."""
     plain = unicodedata.normalize("NFC", shown(_one_line(text), longest))
-    return "".join(IN_LATEX.get(letter) or _set(letter) for letter in plain)
+    return "".join(IN_LATEX.get(letter) or _latex_letter(letter) for letter in plain)
 
 
 def markdown(text: str, longest: int = LONGEST) -> str:
-    """Text that Markdown shows as it stands, within a line or a cell of a table."""
+    """Text that Markdown shows as it is, within a line or a cell of a table."""
     plain = "".join(IN_HTML.get(letter, letter) for letter in shown(_one_line(text), longest))
     return ACTS_IN_MARKDOWN.sub(lambda mark: f"\\{mark[0]}", plain)
 
 
 def fenced(text: str) -> list[str]:
-    """Lines of a code block that `text` cannot end."""
+    """The lines of a code block that `text` cannot close."""
     longest = max(FENCE.findall(text), key=len, default="``")
     fence = longest + "`"
     return [fence, shown(_one_line(text), len(text)), fence]
@@ -255,7 +189,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _set(letter: str) -> str:
+def _latex_letter(letter: str) -> str:
     if letter.isascii() or ("À" <= letter <= "ÿ" and letter not in NO_LETTER and letter != "÷"):
         return letter
     return f"[U+{ord(letter):04X}]"

@@ -1,5 +1,10 @@
-"""The one reader of run directories. It imports no torch, so a report can be redrawn quickly."""
+"""The one reader of run directories.
 
+It imports no torch, so that a report can be redrawn quickly. Reading is strict: a missing or
+malformed file is an error that names the file and the cure.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +17,14 @@ PROBES_FILE = "probes.json"
 FINDINGS = ("supported", "contradicted", "undecided", "not measured", "not applicable")
 INSTANCE_TEXTS = ("id", "label", "prediction")
 SCORES = ("attention", "gradient", "leave_one_out", "adversary")
-NO_SCORES = ("probabilities", "bias")  # lists of numbers, but not one per item
+NOT_PER_ITEM = ("probabilities", "bias")  # lists of numbers, but not one per item
 PER_ITEM = (*SCORES, "token_logits")
 EVIDENCE_COLUMNS = ("instance", "probe", "quantity", "group", "method", "seed", "value")
 
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """One line of the verdict."""
+    """The finding on one claim, as `verdict.json` records it."""
 
     claim: str
     says: str | None  # the claim as a sentence
@@ -32,12 +37,15 @@ class ClaimFinding:
     probe: str | None
     paper: str | None
     n: int | None
-    notion: str | None = None  # what one means by an explanation; see `notions`
+    notion: str | None = None  # what one means by an explanation; see `assay.verdict.NOTIONS`
 
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One statistic of one quantity over the documents of one predicted class."""
+    """One statistic of one quantity over the documents of one predicted class.
+
+    `meaning` and `detail` are what the run's probe declares of the quantity.
+    """
 
     probe: str
     quantity: str
@@ -49,11 +57,13 @@ class SummaryRow:
     high: float | None
     n: int | None
     skipped: int | None
+    meaning: str | None = None  # None if the run recorded no declaration
+    detail: bool = False  # one of a large family: summarized, but not listed
 
 
 @dataclass(frozen=True)
 class QuantityRecord:
-    """What a probe declares of one quantity."""
+    """The declaration of one quantity of a probe."""
 
     name: str
     meaning: str
@@ -64,7 +74,7 @@ class QuantityRecord:
 
 @dataclass(frozen=True)
 class ProbeRecord:
-    """What a probe declares of itself, as the run recorded it."""
+    """The declaration of a probe, as the run recorded it."""
 
     name: str
     question: str
@@ -76,10 +86,10 @@ class ProbeRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Everything the page is drawn from; nothing else is looked at."""
+    """The content of a run directory. A report is drawn from this and nothing else."""
 
     manifest: Manifest
-    probes: dict[str, ProbeRecord]  # the declarations of the probes that were asked
+    probes: Mapping[str, ProbeRecord]  # the declarations of the run's probes, by name
     classes: tuple[str, ...]
     instances: pl.DataFrame
     evidence: pl.DataFrame
@@ -88,28 +98,28 @@ class RunRecord:
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The columns of `instances` that hold a number for each item, the known ones first."""
-        found = [name for name, kind in self.instances.schema.items() if _is_per_item(kind)]
-        even = [name for name in found if name not in NO_SCORES and self._fits(name)]
-        return tuple(sorted(even, key=lambda name: (name not in SCORES, name == "random")))
+        """The columns of `instances` that hold a number for each item, the usual ones first."""
+        lists = [name for name, kind in self.instances.schema.items() if _is_list_of_numbers(kind)]
+        scores = [name for name in lists if name not in NOT_PER_ITEM and self._is_per_item(name)]
+        return tuple(sorted(scores, key=lambda name: (name not in SCORES, name == "random")))
 
-    def _fits(self, name: str) -> bool:
+    def _is_per_item(self, name: str) -> bool:
         items, values = self.instances["tokens"].list.len(), self.instances[name].list.len()
         return bool((items == values).all())  # nulls, for documents not in the sample, are fine
 
     def measured(self, probe: str, quantity: str, group: str | None = None) -> pl.DataFrame:
         """`id`, `prediction` and `value` of one quantity per document; `value` may be null.
 
-        The documents stand in the order of `instances`. Evidence may hold several seeds; the
-        documents belong to the base model, which has the lowest.
+        The order is that of `instances`. Evidence may hold several seeds; the documents belong to
+        the base model, which has the lowest seed.
         """
-        wanted = self.evidence.filter(
+        measured = self.evidence.filter(
             pl.col("instance").is_not_null(),
             pl.col("group").eq_missing(pl.lit(group, dtype=pl.String)),
             pl.col("probe") == probe,
             pl.col("quantity") == quantity,
         )
-        base = wanted.sort("seed", maintain_order=True).unique(
+        base = measured.sort("seed", maintain_order=True).unique(
             "instance", keep="first", maintain_order=True
         )
         return self.instances.select("id", "prediction").join(
@@ -121,10 +131,10 @@ class RunRecord:
 
 
 def read_run(run_dir: Path) -> RunRecord:
-    """Read a run directory; a missing or broken file is the user's to mend."""
+    """Read a whole run directory."""
     if not run_dir.is_dir():
         raise UserError(
-            f"{run_dir} is not a folder: name the folder of a run (assay run --out DIR)"
+            f"{run_dir} is not a folder: pass the folder of a run (assay run --out DIR)"
         )
     manifest = Manifest.read(run_dir)
     instances = _instances(run_dir / "instances.parquet")
@@ -140,20 +150,27 @@ def read_run(run_dir: Path) -> RunRecord:
 
 
 def read_probes(run_dir: Path) -> dict[str, ProbeRecord]:
-    """The declarations in `probes.json`; none in run directories of version 0.1."""
+    """The declarations in `probes.json`; empty for run directories of version 0.1."""
     path = run_dir / PROBES_FILE
     return {row.need("name"): _probe(row) for row in read_rows(path)} if path.exists() else {}
 
 
 def read_summary(run_dir: Path) -> tuple[SummaryRow, ...]:
-    return tuple(_summary_row(row) for row in read_rows(run_dir / "summary.json"))
+    """The rows of `summary.json`, each with the declaration of its quantity."""
+    declared = {
+        (probe.name, quantity.name): quantity
+        for probe in read_probes(run_dir).values()
+        for quantity in probe.quantities
+    }
+    return tuple(_summary_row(row, declared) for row in read_rows(run_dir / "summary.json"))
 
 
 def read_verdict(run_dir: Path) -> tuple[ClaimFinding, ...]:
+    """The findings of `verdict.json`."""
     return tuple(_claim(row) for row in read_rows(run_dir / "verdict.json"))
 
 
-def _is_per_item(kind: pl.DataType) -> bool:
+def _is_list_of_numbers(kind: pl.DataType) -> bool:
     inner = getattr(kind, "inner", None)
     return inner is not None and (inner.is_numeric() or inner == pl.Boolean)
 
@@ -161,12 +178,12 @@ def _is_per_item(kind: pl.DataType) -> bool:
 def _classes(run_dir: Path, manifest: Manifest, instances: pl.DataFrame) -> tuple[str, ...]:
     """Class names in the model's order: from the model, else the corpus, else the documents."""
     model = run_dir / "model.json"
-    places = [manifest.corpus, manifest.fields]
+    sources = [manifest.corpus, manifest.fields]
     if model.exists():
-        places.insert(0, Fields.of(read_run_json(model), "model.json"))
-    named = next((place.rows("classes") for place in places if place.rows("classes")), [])
+        sources.insert(0, Fields.of(read_run_json(model), "model.json"))
+    listed = next((source.rows("classes") for source in sources if source.rows("classes")), [])
+    known = [str(name) for name in listed]
     found = set(instances["prediction"]) | set(instances["label"])
-    known = [str(name) for name in named]
     return (*known, *sorted(found - set(known)))
 
 
@@ -185,17 +202,17 @@ def _table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
 
 def _instances(path: Path) -> pl.DataFrame:
     table = _table(path, (*INSTANCE_TEXTS, "tokens", "probabilities", "attention"))
-    wanted: dict[str, pl.DataType] = {name: pl.String() for name in INSTANCE_TEXTS}
-    wanted |= {"tokens": pl.List(pl.String), "query": pl.List(pl.String)}
-    wanted |= {name: pl.List(pl.Float64) for name in ("probabilities", "bias", *SCORES)}
-    wanted |= {"token_logits": pl.List(pl.List(pl.Float64))}
-    table = _typed(table, wanted, path)
+    types: dict[str, pl.DataType] = {name: pl.String() for name in INSTANCE_TEXTS}
+    types |= {"tokens": pl.List(pl.String), "query": pl.List(pl.String)}
+    types |= {name: pl.List(pl.Float64) for name in ("probabilities", "bias", *SCORES)}
+    types |= {"token_logits": pl.List(pl.List(pl.Float64))}
+    table = _typed(table, types, path)
     for score in set(PER_ITEM) & set(table.columns):
         uneven = table.filter(pl.col(score).list.len() != pl.col("tokens").list.len())
         if not uneven.is_empty():
             raise UserError(
-                f"{path}: document {uneven['id'][0]!r} has not as many values of `{score}` "
-                f"as tokens: {CURE}"
+                f"{path}: in document {uneven['id'][0]!r}, `{score}` does not have one value per "
+                f"token: {CURE}"
             )
     return table
 
@@ -207,9 +224,9 @@ def _evidence(path: Path) -> pl.DataFrame:
     return table.with_columns(pl.col("value").fill_nan(None))
 
 
-def _typed(table: pl.DataFrame, wanted: dict[str, pl.DataType], path: Path) -> pl.DataFrame:
+def _typed(table: pl.DataFrame, types: dict[str, pl.DataType], path: Path) -> pl.DataFrame:
     try:
-        return table.cast({name: kind for name, kind in wanted.items() if name in table.columns})
+        return table.cast({name: kind for name, kind in types.items() if name in table.columns})
     except pl.exceptions.PolarsError as fault:
         raise UserError(f"{path} has a column of the wrong type ({fault}): {CURE}") from fault
 
@@ -235,10 +252,12 @@ def _probe(row: Fields) -> ProbeRecord:
     )
 
 
-def _summary_row(row: Fields) -> SummaryRow:
+def _summary_row(row: Fields, declared: Mapping[tuple[str, str], QuantityRecord]) -> SummaryRow:
+    probe, name = row.need("probe"), row.need("quantity")
+    quantity = declared.get((probe, name))
     return SummaryRow(
-        probe=row.need("probe"),
-        quantity=row.need("quantity"),
+        probe=probe,
+        quantity=name,
         group=row.text("group"),
         predicted=row.need("class"),
         statistic=row.need("statistic"),
@@ -247,6 +266,8 @@ def _summary_row(row: Fields) -> SummaryRow:
         high=row.number("high"),
         n=row.count("n"),
         skipped=row.count("skipped"),
+        meaning=None if quantity is None else quantity.meaning,
+        detail=quantity is not None and quantity.detail,
     )
 
 

@@ -1,1 +1,47 @@
-"""Charts of the report and of the reproduction pages."""
+"""Figures of the report, drawn as the papers draw them, and of the reproduction pages.
+
+Jain & Wallace's figure 5 compares two encoders and needs more than one run, so it is not here.
+"""
+
+from assay.report.charts.documents import adversary_points, heat_pair, permutation_points
+from assay.report.charts.erasure import (
+    delta_js_points,
+    excess_bars,
+    negative_histogram,
+    order_boxes,
+)
+from assay.report.charts.frontier import frontier_figure, imitation_figure
+from assay.report.charts.histograms import difference_figures, jsd_histogram, tau_figures
+from assay.report.charts.intervals import forests, plausible_forest
+from assay.report.charts.style import Figure
+from assay.report.charts.violins import jsd_violins, permutation_violins, seed_violins
+from assay.runs.directory import RunRecord
+
+KINDS = (
+    tau_figures,
+    difference_figures,
+    permutation_violins,
+    permutation_points,
+    frontier_figure,
+    jsd_histogram,
+    jsd_violins,
+    adversary_points,
+    delta_js_points,
+    negative_histogram,
+    order_boxes,
+    excess_bars,
+    forests,
+    seed_violins,
+    imitation_figure,
+    plausible_forest,
+)
+
+
+def figures(record: RunRecord) -> list[Figure]:
+    """Every figure of the page for which this run has evidence."""
+    return [figure for kind in KINDS for figure in kind(record)]
+
+
+def paper_figures(record: RunRecord) -> list[Figure]:
+    """The figures of the page and the pair of heat maps, which the page writes as words."""
+    return [*figures(record), *heat_pair(record)]

@@ -1,9 +1,8 @@
-"""Where does each single document lie? Points that can be chosen to open their document.
+"""Figures of single documents: scatter plots whose points open a document, and a heat map pair.
 
-How does a document look under the model's weights and under others? Jain & Wallace's figure 1.
-
-For paper only: the page writes the same pair as words. The type is of one width, so that lines
-can be broken without knowing the reader's fonts.
+The pair is Jain & Wallace's figure 1: a document under the model's weights and under alternative
+ones. It is for paper only, because the page writes the same pair as words. Its font has a fixed
+width, so that lines can be broken without knowing the reader's fonts.
 """
 
 import unicodedata
@@ -12,13 +11,14 @@ from collections.abc import Iterator
 import altair as alt
 import numpy as np
 
+from assay.evidence import SHOWN_EPS
 from assay.report import text as words
 from assay.report.charts.distributions import JSD, TVD, AxisScale, in_words
 from assay.report.charts.style import (
     ATTENTION,
+    COMPARISON,
     LABEL_WIDTH,
     PAGE,
-    RIVAL,
     WIDTH,
     Figure,
     Rows,
@@ -28,7 +28,7 @@ from assay.report.charts.style import (
     short,
 )
 from assay.report.documents import Heat, ShownDocument, typical
-from assay.report.sections.adversary import NAME, PAPER_EPS, eps_group
+from assay.report.sections.adversary import NAME, eps_group
 from assay.runs.directory import RunRecord
 
 HEIGHT = 190
@@ -38,23 +38,22 @@ WEIGHT = AxisScale(0.0, 1.0)
 
 
 def permutation_points(record: RunRecord) -> Iterator[Figure]:
-    """Largest weight against the change under shuffled weights, document by document."""
+    """The largest weight and the change under shuffled weights, document by document."""
     title = "median change of the prediction (TVD)"
     yield from _points(record, ("permutation", "median_tvd", None), TVD, title)
 
 
 def adversary_points(record: RunRecord) -> Iterator[Figure]:
-    """Largest weight against the distance that other weights reach."""
-    eps = PAPER_EPS[0]
-    wanted = ("adversary", "max_jsd", eps_group(eps))
-    yield from _points(record, wanted, JSD, f"largest JSD, prediction within {eps:g}")
+    """The largest weight and the largest distance of alternative weights, document by document."""
+    quantity = ("adversary", "max_jsd", eps_group(SHOWN_EPS))
+    yield from _points(record, quantity, JSD, f"largest JSD, prediction within {SHOWN_EPS:g}")
 
 
 def _points(
-    record: RunRecord, wanted: tuple[str, str, str | None], scale: AxisScale, title: str
+    record: RunRecord, quantity: tuple[str, str, str | None], scale: AxisScale, title: str
 ) -> Iterator[Figure]:
-    probe = wanted[0]
-    table = record.measured(*wanted)
+    probe = quantity[0]
+    table = record.measured(*quantity)
     largest = record.measured(probe, "max_attention")["value"].alias("largest")
     known = table.with_columns(largest).with_row_index("place").drop_nulls(["value", "largest"])
     if len(known) < FEWEST_POINTS:
@@ -66,17 +65,19 @@ def _points(
             "x": short(row["value"]),
             "y": short(row["largest"]),
             "place": row["place"],
-            "say": f"{words.in_figure(row['id'])}, predicted {words.in_figure(row['prediction'])}: "
-            f"{row['value']:.3f}, largest weight {row['largest']:.3f}; click to open it",
+            "tooltip": f"{words.in_figure(row['id'])}, predicted "
+            f"{words.in_figure(row['prediction'])}: {row['value']:.3f}, largest weight "
+            f"{row['largest']:.3f}; click to open it",
         }
         for row in drawn.iter_rows(named=True)
     ]
     spread = in_words(known["value"].to_numpy())
-    said = f"{len(rows):,} documents by {title} ({spread}) and largest weight."
-    if min(known["value"].n_unique(), known["largest"].n_unique()) > 1:  # else there is none
-        together = float(np.corrcoef(known["value"], known["largest"])[0, 1])
-        said += f" Their correlation is {together:.2f}."
-    yield Figure(f"{probe}_points", probe, _scatter(rows, scale, title, len(rows)), said)
+    description = f"{len(rows):,} documents by {title} ({spread}) and largest weight."
+    if min(known["value"].n_unique(), known["largest"].n_unique()) > 1:  # else it is undefined
+        correlation = float(np.corrcoef(known["value"], known["largest"])[0, 1])
+        description += f" Their correlation is {correlation:.2f}."
+    plot = _scatter(rows, scale, title, len(rows))
+    yield Figure(f"{probe}_points", probe, plot, description)
 
 
 def _scatter(rows: Rows, scale: AxisScale, title: str, count: int) -> alt.LayerChart:
@@ -85,7 +86,7 @@ def _scatter(rows: Rows, scale: AxisScale, title: str, count: int) -> alt.LayerC
     )
     upward = alt.Y("y:Q", title=None).scale(domain=[WEIGHT.low, WEIGHT.high], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
-    shared = layered(points.encode(tooltip="say:N"))
+    shared = layered(points.encode(tooltip="tooltip:N"))
     shared = shared.encode(x=across("x", title, (scale.low, scale.high)), y=upward)
     named = f"largest weight of a document (n = {count:,})"
     return shared.properties(width=WIDTH, height=HEIGHT, title=named)
@@ -96,17 +97,17 @@ LETTERS = 92  # a line
 LONGEST_WORD = 30
 MONOSPACE = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 DEEPEST = 0.85  # opacity of a full shade: the word on it stays readable
-HUES = {"attention": ATTENTION, "rival": RIVAL}
+HUES = {"attention": ATTENTION, "comparison": COMPARISON}
 
 
 def heat_pair(record: RunRecord) -> Iterator[Figure]:
-    """The document that `typical` chooses, twice."""
+    """The document that `typical` chooses, under both sets of weights."""
     chosen = typical(record)
     if chosen is not None:
         pair = chosen.heats[:2]
         drawn = alt.vconcat(*(_shaded(heat) for heat in pair), spacing=14)
-        said = "; ".join(f"{heat.name}: {words.in_figure(heat.outcome)}" for heat in pair)
-        yield Figure("adversary_heat_pair", NAME, drawn, _opening(chosen) + said, PAGE)
+        outcomes = "; ".join(f"{heat.name}: {words.in_figure(heat.outcome)}" for heat in pair)
+        yield Figure("adversary_heat_pair", NAME, drawn, _opening(chosen) + outcomes, PAGE)
 
 
 def _opening(chosen: ShownDocument) -> str:
@@ -117,21 +118,23 @@ def _shaded(heat: Heat) -> alt.LayerChart:
     rows = _laid_out(heat)
     lines = 1 + max(int(row["line"]) for row in rows)
     height, width = LINE * lines, LETTER * LETTERS
-    base = chart(rows).encode(tooltip="say:N")
+    base = chart(rows).encode(tooltip="tooltip:N")
     shades = base.mark_rect(color=HUES[heat.hue], cornerRadius=2).encode(
         x=alt.X("left:Q").scale(domain=[0, width], nice=False).axis(None),
         y=alt.Y("top:Q").scale(domain=[height, 0], nice=False).axis(None),
-        x2="right:Q", y2="bottom:Q", opacity=alt.Opacity("shade:Q", scale=None, legend=None),
-    )  # fmt: skip
+        x2="right:Q",
+        y2="bottom:Q",
+        opacity=alt.Opacity("shade:Q", scale=None, legend=None),
+    )
     text = base.mark_text(font=MONOSPACE, fontSize=TYPE).encode(
-        x="middle:Q", y="centre:Q", text="word:N"
+        x="middle:Q", y="center:Q", text="word:N"
     )
     title = f"{heat.name}: {heat.outcome}" if heat.outcome else heat.name
     return layered(shades, text).properties(width=width, height=height, title=title)
 
 
 def _laid_out(heat: Heat) -> Rows:
-    """Words one after the other, a new line where the next would not fit."""
+    """The words one after the other, with a new line where the next would not fit."""
     rows: list[dict[str, float | str]] = []
     line = column = 0
     for item in heat.items:
@@ -139,25 +142,30 @@ def _laid_out(heat: Heat) -> Rows:
         letters = _letters(word)
         if column and column + letters > LETTERS:
             line, column = line + 1, 0
-        rows.append(_placed(word, line, column, letters) | _weighed(item.value, heat, word))
+        rows.append(_position(word, line, column, letters) | _shade(item.value, heat, word))
         column += letters + 1
     return rows
 
 
-def _placed(word: str, line: int, column: int, letters: int) -> dict[str, float | str]:
+def _position(word: str, line: int, column: int, letters: int) -> dict[str, float | str]:
     left, right = LETTER * column, LETTER * (column + letters)
     return {
-        "word": word, "line": line, "left": short(left), "right": short(right),
-        "middle": short((left + right) / 2), "top": LINE * line + 1,
-        "bottom": LINE * (line + 1) - 1, "centre": LINE * (line + 0.5),
-    }  # fmt: skip
+        "word": word,
+        "line": line,
+        "left": short(left),
+        "right": short(right),
+        "middle": short((left + right) / 2),
+        "top": LINE * line + 1,
+        "bottom": LINE * (line + 1) - 1,
+        "center": LINE * (line + 0.5),
+    }
 
 
-def _weighed(value: float, heat: Heat, word: str) -> dict[str, float | str]:
+def _shade(value: float, heat: Heat, word: str) -> dict[str, float | str]:
     share = max(0.0, value) / heat.largest if heat.largest > 0 else 0.0
-    return {"shade": short(DEEPEST * share), "say": f"{word}: {value:.3f}"}
+    return {"shade": short(DEEPEST * share), "tooltip": f"{word}: {value:.3f}"}
 
 
 def _letters(word: str) -> int:
-    """How many letters wide: some scripts and pictures take two."""
+    """The width in letters: letters of some scripts and pictures take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in word)

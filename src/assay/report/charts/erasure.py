@@ -1,12 +1,9 @@
-"""Does a larger difference of weights mean a larger difference of effect?
+"""Figures of the erasure probes, after Serrano & Smith.
 
-Serrano & Smith's figures of single removals: every document as a point, and the weights of those
-where the top item had less effect than the random one.
-
-Which order changes the decision with the fewest items, and how many does each waste?
-
-Serrano & Smith's box plots of the fraction erased, over the documents that every order changes; and
-the excess of each order over the smallest flipping set.
+For single removals: every document as a point, by the difference of weights and of effects, and the
+weights of the documents where the top item had less effect than the random one. For orders: box
+plots of the fraction erased over the documents that every order changes, and the number of items
+that each order erases beyond the smallest flipping set.
 """
 
 from collections.abc import Iterator
@@ -22,8 +19,8 @@ from assay.report.charts import distributions as spread
 from assay.report.charts.distributions import AxisScale, Values
 from assay.report.charts.style import (
     ATTENTION,
+    COMPARISON,
     LABEL_WIDTH,
-    RIVAL,
     WIDTH,
     Figure,
     Rows,
@@ -45,25 +42,29 @@ EFFECT = "JS without the top item − JS without the random one, nats"
 
 
 def delta_js_points(record: RunRecord) -> Iterator[Figure]:
-    """Each document: the difference of the two weights against that of their effects."""
+    """Each document by the difference of the two weights and that of their effects."""
     known = _pairs(record)
     if known.is_empty():
         return
     seed = record.manifest.bootstrap_seed
     drawn = known.sample(min(len(known), MOST_POINTS), seed=seed)
     rows: Rows = [
-        {"x": short(row["gap"]), "y": short(row["value"]), "place": row["place"],
-         "say": f"{words.in_figure(row['id'])}: weights differ by {row['gap']:.3f}, effects by "
-                f"{row['value']:.3f}; click to open it"}
+        {
+            "x": short(row["gap"]),
+            "y": short(row["value"]),
+            "place": row["place"],
+            "tooltip": f"{words.in_figure(row['id'])}: weights differ by {row['gap']:.3f}, effects "
+            f"by {row['value']:.3f}; click to open it",
+        }
         for row in drawn.iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     below = int((known["value"] < 0).sum())
-    said = (
+    description = (
         f"{len(rows):,} of {len(known):,} documents by {TITLE} and {EFFECT}. In {below:,} "
         f"({below / len(known):.1%}) the random item has the larger effect; median effect "
         f"{float(np.median(known['value'])):.2f}."
     )
-    yield Figure("erase_one_points", ONE, _scatter(rows, known["value"].to_numpy()), said)
+    yield Figure("erase_one_points", ONE, _scatter(rows, known["value"].to_numpy()), description)
 
 
 def negative_histogram(record: RunRecord) -> Iterator[Figure]:
@@ -72,9 +73,9 @@ def negative_histogram(record: RunRecord) -> Iterator[Figure]:
     gaps = known.filter(pl.col("value") < 0)["gap"].to_numpy()
     if not len(gaps):
         return
-    said = f"Histogram of {TITLE}, of {len(known):,} documents those with a negative effect: "
+    opening = f"Histogram of {TITLE}, for those of {len(known):,} documents with a negative effect"
     drawn = _bars(gaps, AxisScale(0.0, 1.0, STEPS), len(known))
-    yield Figure("erase_one_negatives", ONE, drawn, f"{said}{spread.in_words(gaps)}.")
+    yield Figure("erase_one_negatives", ONE, drawn, f"{opening}: {spread.in_words(gaps)}.")
 
 
 def _pairs(record: RunRecord) -> pl.DataFrame:
@@ -91,7 +92,7 @@ def _scatter(rows: Rows, effects: Values) -> alt.LayerChart:
     upward = alt.Y("y:Q", title=None).scale(domain=[low, log(2)], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
     zero = chart([{"y": 0.0}]).mark_rule(strokeDash=[1, 2]).encode(y="y:Q")
-    shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward, tooltip="say:N")
+    shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward, tooltip="tooltip:N")
     return layered(zero, shared).properties(width=WIDTH, height=HEIGHT, title=SHORT_EFFECT)
 
 
@@ -99,12 +100,22 @@ def _bars(values: Values, scale: AxisScale, of: int) -> alt.LayerChart:
     shares = spread.histogram(values, scale)
     edges = zip(scale.edges[:-1], scale.edges[1:], strict=True)
     rows: Rows = [
-        {"low": short(low), "high": short(high), "share": short(share),
-         "say": f"{low:.2f} to {high:.2f}: {round(share * len(values)):,} of {len(values):,}"}
-        for (low, high), share in zip(edges, shares, strict=True) if share > 0
-    ]  # fmt: skip
+        {
+            "low": short(low),
+            "high": short(high),
+            "share": short(share),
+            "tooltip": f"{low:.2f} to {high:.2f}: "
+            f"{round(share * len(values)):,} of {len(values):,}",
+        }
+        for (low, high), share in zip(edges, shares, strict=True)
+        if share > 0
+    ]
     upward = alt.Y("share:Q", title=None).axis(format=".0%", tickCount=3, minExtent=LABEL_WIDTH)
-    bars = chart(rows).mark_rect(color=RIVAL).encode(x2="high:Q", y2=alt.datum(0), tooltip="say:N")
+    bars = (
+        chart(rows)
+        .mark_rect(color=COMPARISON)
+        .encode(x2="high:Q", y2=alt.datum(0), tooltip="tooltip:N")
+    )
     shown = layered(bars).encode(x=across("low", TITLE, (scale.low, scale.high)), y=upward)
     named = f"negative effects (n = {len(values):,} of {of:,})"
     return shown.properties(width=WIDTH, height=BAR_HEIGHT, title=named)
@@ -119,37 +130,48 @@ NEVER = "never"
 
 
 def order_boxes(record: RunRecord) -> Iterator[Figure]:
-    """Middle half as a box, median as a stroke, 5 to 95 % as a line."""
+    """The middle half as a box, the median as a stroke, 5 to 95 % as a line."""
     found = _values(record, "fraction_common")
     if found:
         n = len(next(iter(found.values())))
-        said = "; ".join(f"{ORDERS[name]}: {spread.in_words(v)}" for name, v in found.items())
+        numbers = "; ".join(f"{ORDERS[name]}: {spread.in_words(v)}" for name, v in found.items())
         drawn = _boxes(found).properties(title=f"documents that every order changes (n = {n:,})")
-        yield Figure("erase_order_boxes", ORDER, drawn, f"{FRACTION.capitalize()}. {said}.")
+        yield Figure("erase_order_boxes", ORDER, drawn, f"{FRACTION.capitalize()}. {numbers}.")
 
 
 def excess_bars(record: RunRecord) -> Iterator[Figure]:
-    """Of the documents that can be changed, the share by how many items too many it took."""
+    """Shares of the documents that can be changed, by the items beyond the smallest set."""
     rows: list[dict[str, float | str]] = []
-    said = []
+    numbers = []
     possible = record.measured(ORDER, "items_to_flip", "optimal")["value"].count()
     for name, excess in _values(record, "excess_items").items():
         shares = _shares(excess, possible)
         ends = [*accumulate(shares.values(), initial=0.0)]
         for (label, share), low, high in zip(shares.items(), ends, ends[1:], strict=False):
-            say = f"{ORDERS[name]}, {label}: {share:.1%} of {possible:,} documents"
-            rows.append({"order": ORDERS[name], "low": short(low), "high": short(high),
-                         "strength": EXCESS.get(label, 0.0), "say": say})  # fmt: skip
-        said.append(f"{ORDERS[name]}: none {shares['none']:.2f}, mean excess {excess.mean():.2f}")
+            tooltip = f"{ORDERS[name]}, {label}: {share:.1%} of {possible:,} documents"
+            rows.append(
+                {
+                    "order": ORDERS[name],
+                    "low": short(low),
+                    "high": short(high),
+                    "strength": EXCESS.get(label, 0.0),
+                    "tooltip": tooltip,
+                }
+            )
+        mean = f"mean excess {excess.mean():.2f}"
+        numbers.append(f"{ORDERS[name]}: none {shares['none']:.2f}, {mean}")
     if rows:
-        words = f"Items beyond the smallest flipping set, shares of documents. {'; '.join(said)}."
-        yield Figure("erase_order_excess", ORDER, _stacks(rows, len(said), possible), words)
+        opening = "Items beyond the smallest flipping set, shares of documents."
+        drawn = _stacks(rows, len(numbers), possible)
+        yield Figure("erase_order_excess", ORDER, drawn, f"{opening} {'; '.join(numbers)}.")
 
 
 def _values(record: RunRecord, quantity: str) -> dict[str, Values]:
-    """Per order, where there are any."""
-    found = {name: record.measured(ORDER, quantity, name)["value"].drop_nulls().to_numpy()
-             for name in ORDERS}  # fmt: skip
+    """The values of each order that has any."""
+    found = {
+        name: record.measured(ORDER, quantity, name)["value"].drop_nulls().to_numpy()
+        for name in ORDERS
+    }
     return {name: values for name, values in found.items() if len(values)}
 
 
@@ -160,10 +182,10 @@ def _boxes(found: dict[str, Values]) -> alt.LayerChart:
     layers = layered(
         base.mark_rule().encode(x=across("least", FRACTION, domain), x2="most:Q", y=y),
         base.mark_bar(color=ATTENTION, size=STEP // 2).encode(
-            x=across("low", FRACTION, domain), x2="high:Q", y=y, tooltip="say:N"
+            x=across("low", FRACTION, domain), x2="high:Q", y=y, tooltip="tooltip:N"
         ),
         base.mark_tick(thickness=2, size=STEP // 2).encode(
-            x=across("middle", FRACTION, domain), y=y, tooltip="say:N"
+            x=across("middle", FRACTION, domain), y=y, tooltip="tooltip:N"
         ),
     )
     return layers.properties(width=WIDTH, height=STEP * len(rows))
@@ -173,26 +195,32 @@ def _box(name: str, values: Values) -> dict[str, float | str]:
     low, middle, high = np.quantile(values, BOX)
     least, most = np.quantile(values, WHISKERS)
     ends = {"least": least, "low": low, "middle": middle, "high": high, "most": most}
-    say = f"{ORDERS[name]}: {spread.in_words(values)}"
-    return {"order": ORDERS[name], **{key: short(end) for key, end in ends.items()}, "say": say}
+    tooltip = f"{ORDERS[name]}: {spread.in_words(values)}"
+    return {
+        "order": ORDERS[name],
+        **{key: short(end) for key, end in ends.items()},
+        "tooltip": tooltip,
+    }
 
 
 def _shares(excess: Values, possible: int) -> dict[str, float]:
-    """Of all documents that some set changes; those that the order never does stand last."""
+    """Shares of all documents that some set changes; last, those that the order never changes."""
     counts = np.bincount(np.searchsorted(MOST_MORE, excess), minlength=len(EXCESS))
     shares = {label: float(count) / possible for label, count in zip(EXCESS, counts, strict=True)}
     return {**shares, NEVER: 1 - len(excess) / possible}
 
 
 def _stacks(rows: Rows, lines: int, possible: int) -> alt.LayerChart:
-    bars = chart(rows).mark_bar(color=RIVAL, size=STEP // 2, stroke=RIVAL, strokeWidth=0.5)
+    bars = chart(rows).mark_bar(
+        color=COMPARISON, size=STEP // 2, stroke=COMPARISON, strokeWidth=0.5
+    )
     title = [f"share of documents: {', '.join(EXCESS)},", f"{NEVER} (empty)"]
     shown = bars.encode(
         x=across("low", title, (0.0, 1.0)),
         x2="high:Q",
         y=_lines(),
         fillOpacity=alt.FillOpacity("strength:Q", scale=None, legend=None),
-        tooltip="say:N",
+        tooltip="tooltip:N",
     )
     named = f"items beyond the smallest set (n = {possible:,})"
     return layered(shown).properties(width=WIDTH, height=STEP * lines, title=named)

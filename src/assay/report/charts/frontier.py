@@ -1,6 +1,7 @@
-"""How far can weights go as the prediction may move more?
+"""Frontiers: how far weights can move for a given change of the prediction.
 
-What does another attention cost in prediction? Wiegreffe & Pinter's figure 5.
+One is for single documents, from the alternative weights. The other is for whole models: what
+different attention costs in prediction, Wiegreffe & Pinter's figure 5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +10,13 @@ from math import log
 
 import altair as alt
 
+from assay.evidence import SHOWN_EPS
 from assay.report.charts.distributions import JSD
 from assay.report.charts.style import (
     ATTENTION,
+    COMPARISON,
     LABEL_WIDTH,
     PAGE,
-    RIVAL,
     WIDTH,
     Chart,
     Figure,
@@ -24,7 +26,7 @@ from assay.report.charts.style import (
     layered,
     short,
 )
-from assay.report.sections.adversary import NAME, PAPER_EPS, FrontierPoint, eps_group, frontier
+from assay.report.sections.adversary import NAME, FrontierPoint, eps_group, frontier
 from assay.report.sections.tables import EVERYTHING
 from assay.report.sections.trained import values_by_model
 from assay.runs.directory import RunRecord
@@ -35,10 +37,10 @@ TICKS = [0.001, 0.01, 0.1, 0.5]
 
 
 def frontier_figure(record: RunRecord) -> Iterator[Figure]:
-    """The mean over all documents with its interval; dashed, the bound of a bracket."""
+    """The mean over all documents with its interval; the bound of a bracket is dashed."""
     if points := frontier(record):
-        said = "Mean largest JSD over all documents. " + "; ".join(map(_say, points)) + "."
-        yield Figure("adversary_frontier", NAME, _frontier(points), said)
+        description = f"Mean largest JSD over all documents. {'; '.join(map(_tooltip, points))}."
+        yield Figure("adversary_frontier", NAME, _frontier(points), description)
 
 
 def _frontier(points: list[FrontierPoint]) -> alt.LayerChart:
@@ -47,18 +49,18 @@ def _frontier(points: list[FrontierPoint]) -> alt.LayerChart:
         base.mark_area(color=ATTENTION, opacity=0.3).encode(y="low:Q", y2="high:Q"),
         base.mark_line(color=ATTENTION).encode(y=mean),
         base.mark_point(color=ATTENTION, filled=True, size=45, opacity=1).encode(
-            y=mean, tooltip="say:N"
+            y=mean, tooltip="tooltip:N"
         ),
         _highest(),
     ]
     if any(point.upper is not None for point in points):
         bound = base.mark_line(color=ATTENTION, strokeDash=[4, 3]).encode(y="upper:Q")
         layers.insert(1, bound)
-    across = alt.X("eps:Q", title="eps: change of the prediction allowed (TVD)")
-    across = across.scale(type="log", domain=[points[0].eps, points[-1].eps], nice=False)
+    rightward = alt.X("eps:Q", title="eps: allowed change of the prediction (TVD)")
+    rightward = rightward.scale(type="log", domain=[points[0].eps, points[-1].eps], nice=False)
     upward = alt.Y(mean, title=None).scale(domain=[0, FARTHEST], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
-    shared = layered(*layers).encode(x=across.axis(values=TICKS, format="~g"), y=upward)
+    shared = layered(*layers).encode(x=rightward.axis(values=TICKS, format="~g"), y=upward)
     return shared.properties(width=WIDTH, height=HEIGHT, title="mean of the largest JSD")
 
 
@@ -70,22 +72,24 @@ def _rows(points: list[FrontierPoint]) -> Rows:
             "low": short(point.low),
             "high": short(point.high),
             "upper": short(point.mean if point.upper is None else point.upper),
-            "say": _say(point),
+            "tooltip": _tooltip(point),
         }
         for point in points
     ]
 
 
 def _highest() -> alt.Chart:
-    line = chart([{"most": FARTHEST, "say": f"ln 2 = {FARTHEST:.3f}: no weights can be further"}])
-    rule = line.mark_rule(strokeDash=[3, 2]).encode(tooltip="say:N")
+    line = chart(
+        [{"most": FARTHEST, "tooltip": f"ln 2 = {FARTHEST:.3f}: no weights can be further away"}]
+    )
+    rule = line.mark_rule(strokeDash=[3, 2]).encode(tooltip="tooltip:N")
     whole: alt.Chart = rule.encode(y="most:Q", x=alt.value(0), x2=alt.value(WIDTH))
     return whole
 
 
-def _say(point: FrontierPoint) -> str:
-    said = f"eps {point.eps:g}: {point.mean:.3f} [{point.low:.3f}, {point.high:.3f}]"
-    return said if point.upper is None else f"{said}, at most {point.upper:.3f}"
+def _tooltip(point: FrontierPoint) -> str:
+    mean = f"eps {point.eps:g}: {point.mean:.3f} [{point.low:.3f}, {point.high:.3f}]"
+    return mean if point.upper is None else f"{mean}, at most {point.upper:.3f}"
 
 
 IMITATION = "imitation"
@@ -95,7 +99,7 @@ HEADROOM = 1.1  # above the highest point
 LAMBDA = "lambda="
 TITLE = [
     "mean TVD of the predictions",
-    "circles: counterfeits, by lambda",
+    "circles: imitation models, by lambda",
     "triangles: other seeds; square: uniform",
     "cross: furthest weights per document",
 ]
@@ -103,20 +107,20 @@ TITLE = [
 
 @dataclass(frozen=True)
 class Point:
-    """A model, or the exact adversary, by how far it attends and predicts from the base."""
+    """A model, or the alternative weights, by the JSD and the TVD from the base model."""
 
     name: str
     far: float
     moved: float
 
     def row(self, **further: float | str) -> dict[str, float | str]:
-        say = f"{self.name}: mean JSD {self.far:.3f}, mean TVD {self.moved:.3f}"
-        return {"x": short(self.far), "y": short(self.moved), "say": say, **further}
+        tooltip = f"{self.name}: mean JSD {self.far:.3f}, mean TVD {self.moved:.3f}"
+        return {"x": short(self.far), "y": short(self.moved), "tooltip": tooltip, **further}
 
 
 @dataclass(frozen=True)
 class Plane:
-    """All that stands in one figure: sweeps over lambda, and marks by their shape."""
+    """The points of one figure: sweeps over lambda, and other points by the shape of their mark."""
 
     sweeps: Sequence[tuple[int, Point]]  # (seed of the sweep, model)
     others: Mapping[str, Sequence[Point]]
@@ -127,25 +131,25 @@ class Plane:
         return [*swept, *(point for some in self.others.values() for point in some)]
 
     @property
-    def words(self) -> str:
-        said = "; ".join(str(point.row()["say"]) for point in self.points)
-        return f"Mean TVD against mean JSD. {said}."
+    def description(self) -> str:
+        points = "; ".join(str(point.row()["tooltip"]) for point in self.points)
+        return f"Mean TVD by mean JSD. {points}."
 
 
 def imitation_figure(record: RunRecord) -> Iterator[Figure]:
-    """Drawn where there is a sweep; seeds, uniform and adversary where they were measured."""
+    """The sweep over lambda; seeds, uniform and alternative weights where they were measured."""
     plane = plane_of(record)
     if plane.sweeps:
         drawn = drawn_plane(plane, TITLE)
-        yield Figure("imitation_frontier", IMITATION, drawn, plane.words)
+        yield Figure("imitation_frontier", IMITATION, drawn, plane.description)
 
 
 def planes_figure(name: str, panels: Sequence[tuple[Sequence[str], Plane, Plane]]) -> Figure:
-    """For pages of tables made again: (title, ours, published), two beside each other."""
+    """Panels of (title, ours, published), two in a row, for the reproduction pages."""
     drawn = [drawn_plane(ours, title, published) for title, ours, published in panels]
     rows = [alt.hconcat(*drawn[i : i + 2], spacing=24) for i in range(0, len(drawn), 2)]
-    said = " ".join(f"{title[0]}. {ours.words}" for title, ours, _ in panels)
-    return Figure(name, IMITATION, alt.vconcat(*rows, spacing=24), said, PAGE)
+    description = " ".join(f"{title[0]}. {ours.description}" for title, ours, _ in panels)
+    return Figure(name, IMITATION, alt.vconcat(*rows, spacing=24), description, PAGE)
 
 
 def plane_of(record: RunRecord) -> Plane:
@@ -154,11 +158,10 @@ def plane_of(record: RunRecord) -> Plane:
 
 
 def drawn_plane(plane: Plane, title: Sequence[str], published: Plane | None = None) -> Chart:
-    """Published points stand behind ours, in the ink of the page."""
-    behind = [] if published is None else [
-        _marks(found, shape, ink=None) for shape, found in published.others.items() if found
-    ]  # fmt: skip
-    shown = plane.points + ([] if published is None else published.points)
+    """Ours in front of the published points, which have the color of the page's text."""
+    printed = Plane((), {}) if published is None else published
+    behind = [_marks(found, shape, hue=None) for shape, found in printed.others.items() if found]
+    shown = plane.points + printed.points
     highest = HEADROOM * max([0.01, *(point.moved for point in shown)])
     marks = [_marks(found, shape) for shape, found in plane.others.items() if found]
     upward = alt.Y("y:Q", title=None).scale(domain=[0, highest], nice=False)
@@ -176,25 +179,25 @@ def _curve(sweeps: Sequence[tuple[int, Point]]) -> alt.LayerChart:
     base = chart(rows)
     line = base.mark_line(color=ATTENTION).encode(detail="sweep:N", order="turn:Q")
     dots = base.mark_point(color=ATTENTION, filled=True, size=SIZE, opacity=1)
-    return layered(line, dots.encode(tooltip="say:N"))
+    return layered(line, dots.encode(tooltip="tooltip:N"))
 
 
-def _marks(points: Sequence[Point], shape: str, ink: str | None = RIVAL) -> alt.Chart:
-    """Without an ink of their own they are outlines in that of the page."""
+def _marks(points: Sequence[Point], shape: str, hue: str | None = COMPARISON) -> alt.Chart:
+    """Points of one shape; without a hue, outlines in the color of the page's text."""
     marks = chart([point.row() for point in points])
-    filled = ink is not None and shape != "square"
+    filled = hue is not None and shape != "square"
     drawn: alt.Chart = marks.mark_point(
-        color=alt.Undefined if ink is None else ink,
+        color=alt.Undefined if hue is None else hue,
         shape=shape,
         filled=filled,
         size=SIZE,
         opacity=1,
-    ).encode(tooltip="say:N")
+    ).encode(tooltip="tooltip:N")
     return drawn
 
 
 def _sweeps(record: RunRecord) -> list[tuple[int, Point]]:
-    """(seed of the sweep, model), seed by seed and lambda by lambda."""
+    """The models as (seed of the sweep, model), by seed and lambda."""
     far = values_by_model(record, IMITATION, "mean_jsd")
     moved = values_by_model(record, IMITATION, "mean_tvd")
     found = [
@@ -202,8 +205,10 @@ def _sweeps(record: RunRecord) -> list[tuple[int, Point]]:
         for group, seed in far
         if group.startswith(LAMBDA) and (group, seed) in moved
     ]
-    return [(seed, Point(f"lambda {weight:g}, seed {seed}", x, y))
-            for seed, weight, x, y in sorted(found)]  # fmt: skip
+    return [
+        (seed, Point(f"lambda {weight:g}, seed {seed}", x, y))
+        for seed, weight, x, y in sorted(found)
+    ]
 
 
 def _seeds(record: RunRecord) -> list[Point]:
@@ -225,8 +230,8 @@ def _uniform(record: RunRecord) -> list[Point]:
 
 
 def _exact(record: RunRecord) -> list[Point]:
-    """Each document's own furthest weights: no single model need give them."""
-    eps = PAPER_EPS[0]
+    """The furthest weights of each document; no single model need give them all."""
+    eps = SHOWN_EPS
     means = {
         row.quantity: row.value
         for row in record.summary

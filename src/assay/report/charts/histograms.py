@@ -1,6 +1,7 @@
-"""How many documents lie where? Jain & Wallace's figures 2, 3, 4 and 7.
+"""Histograms over documents: Jain & Wallace's figures 2, 3, 4 and 7.
 
-Panels of one figure, and figures of one kind, share their upward scale: heights can be compared.
+Panels of one figure, and figures of one kind, share their vertical scale, so that heights can be
+compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,8 @@ from assay.report.charts import distributions as spread
 from assay.report.charts.distributions import AxisScale, Panel, Values
 from assay.report.charts.style import (
     ATTENTION,
+    COMPARISON,
     LABEL_WIDTH,
-    RIVAL,
     WIDTH,
     Figure,
     Rows,
@@ -30,9 +31,9 @@ from assay.statistics.intervals import Interval, mean_interval
 
 HEIGHT = 84
 TENTHS = 10  # shares of documents: the scale ends at a whole tenth
-GAP = 0.08  # of a step: the paper between two bars
+GAP = 0.08  # of a step: the space between two bars
 CEILING = "tau_gradient_leave_one_out"
-DIFFERENCES = {  # figure: what is taken from the ceiling
+DIFFERENCES = {  # figure: the quantity subtracted from the ceiling
     "difference_leave_one_out": "tau_attention_leave_one_out",
     "difference_gradient": "tau_attention_gradient",
 }
@@ -40,21 +41,22 @@ Spreads = list[tuple[Panel, Values]]
 
 
 def tau_figures(record: RunRecord) -> Iterator[Figure]:
-    """Figure 2: one per pair of measures, a row for each predicted class."""
+    """Figure 2: one figure per pair of scores, a row for each predicted class."""
     spreads = {name: _by_class(record, "agreement", name) for name in words.TAU_PAIRS}
-    drawn = [values for rows in spreads.values() for _, values in rows]
-    top = _top([spread.histogram(values, spread.TAU) for values in drawn])
+    shown = [values for rows in spreads.values() for _, values in rows]
+    top = _top([spread.histogram(values, spread.TAU) for values in shown])
     for name, rows in spreads.items():
         if rows:
-            hue = ATTENTION if "attention" in name else RIVAL
-            titled = words.TAU_PAIRS[name]
+            hue = ATTENTION if "attention" in name else COMPARISON
+            title = words.TAU_PAIRS[name]
             layers = [_bars(values, spread.TAU, hue, "τ") + _median(values) for _, values in rows]
-            said = words.by_class(f"Histogram of {titled}.", rows)
-            yield Figure(name, "agreement", _stacked(rows, layers, titled, spread.TAU, top), said)
+            drawn = _stacked(rows, layers, title, spread.TAU, top)
+            description = spread.by_class(f"Histogram of {title}.", rows)
+            yield Figure(name, "agreement", drawn, description)
 
 
 def difference_figures(record: RunRecord) -> Iterator[Figure]:
-    """Figures 3 and 4: how much more the rivals agree with each other, document by document."""
+    """Figures 3 and 4: how much better gradient and leave-one-out agree with each other."""
     ceiling = record.measured("agreement", CEILING).select("id", "prediction", ceiling="value")
     everyone = Panel("all documents", record.classes)
     found = {}
@@ -67,12 +69,12 @@ def difference_figures(record: RunRecord) -> Iterator[Figure]:
     seed = record.manifest.bootstrap_seed
     for name, values in found.items():
         mean = mean_interval(values, seed)
-        titled = words.DIFFERENCES[name]
-        layers = _bars(values, scale, RIVAL, "difference") + _mean(mean)
+        title = words.DIFFERENCES[name]
+        layers = _bars(values, scale, COMPARISON, "difference") + _mean(mean)
         rows = [(everyone, values)]
-        said = f"Histogram of {titled}: mean {words.with_interval(mean)}."
-        drawn = _stacked(rows, [layers], _two_lines(titled), scale, top)
-        yield Figure(name, "agreement", drawn, words.by_class(said, rows))
+        opening = f"Histogram of {title}: mean {words.with_interval(mean)}."
+        drawn = _stacked(rows, [layers], _two_lines(title), scale, top)
+        yield Figure(name, "agreement", drawn, spread.by_class(opening, rows))
 
 
 def jsd_histogram(record: RunRecord) -> Iterator[Figure]:
@@ -89,10 +91,10 @@ def jsd_histogram(record: RunRecord) -> Iterator[Figure]:
         + (_outline(loose[panel], spread.JSD) if panel in loose else _median(values))
         for panel, values in strict.items()
     ]
-    titled = f"largest JSD, prediction within {PAPER_EPS[0]:g}"
-    said = words.by_class(f"Histogram of {titled}.", list(strict.items()))
-    whole = _stacked(list(strict.items()), layers, titled, spread.JSD, top)
-    yield Figure("adversary_histogram", "adversary", whole, said)
+    title = f"largest JSD, prediction within {PAPER_EPS[0]:g}"
+    description = spread.by_class(f"Histogram of {title}.", list(strict.items()))
+    whole = _stacked(list(strict.items()), layers, title, spread.JSD, top)
+    yield Figure("adversary_histogram", "adversary", whole, description)
 
 
 def _by_class(record: RunRecord, probe: str, quantity: str, group: str | None = None) -> Spreads:
@@ -113,7 +115,7 @@ def _stacked(
     scale: AxisScale,
     top: float,
 ) -> alt.VConcatChart:
-    """One panel under the other; the axis is named once, below the last."""
+    """One panel under the other; only the last has a title on its axis."""
     below = [*[None] * (len(rows) - 1), title]
     panels = [
         layer.encode(
@@ -133,11 +135,11 @@ def _stacked(
 
 def _bars(values: Values, scale: AxisScale, hue: str, unit: str) -> alt.LayerChart:
     bars = chart(_steps(values, scale, unit)).mark_rect(color=hue)
-    return layered(bars.encode(x2="high:Q", y2=alt.datum(0), tooltip="say:N"))
+    return layered(bars.encode(x2="high:Q", y2=alt.datum(0), tooltip="tooltip:N"))
 
 
 def _outline(values: Values, scale: AxisScale) -> alt.Chart:
-    """The same histogram as a line that follows its upper edge."""
+    """The histogram as a line that follows its upper edge."""
     shares = spread.histogram(values, scale)
     corners: Rows = [
         {"low": short(edge), "share": short(share)}
@@ -148,14 +150,14 @@ def _outline(values: Values, scale: AxisScale) -> alt.Chart:
 
 
 def _steps(values: Values, scale: AxisScale, unit: str) -> Rows:
-    """The steps that hold a document; each says its numbers when pointed at."""
+    """The steps that hold a document, with their numbers as tooltips."""
     edges = zip(scale.edges[:-1], scale.edges[1:], strict=True)
     return [
         {
             "low": short(low),
             "high": short(high - GAP * (high - low)),
             "share": short(share),
-            "say": f"{unit} {low:.2f} to {high:.2f}: {share:.1%} of the documents "
+            "tooltip": f"{unit} {low:.2f} to {high:.2f}: {share:.1%} of the documents "
             f"({round(share * len(values)):,} of {len(values):,})",
         }
         for (low, high), share in zip(edges, spread.histogram(values, scale), strict=True)
@@ -165,24 +167,24 @@ def _steps(values: Values, scale: AxisScale, unit: str) -> Rows:
 
 def _median(values: Values) -> alt.Chart:
     middle = float(np.median(values))
-    rule = chart([{"low": short(middle), "say": f"median {middle:.2f}"}])
+    rule = chart([{"low": short(middle), "tooltip": f"median {middle:.2f}"}])
     return _whole_height(rule.mark_rule(strokeDash=[3, 2], size=1.5))
 
 
 def _mean(mean: Interval) -> alt.LayerChart:
-    """The mean as a line, its interval as a band, and zero to hold them against."""
-    say = f"mean {words.with_interval(mean)}"
-    line = chart([{"low": short(mean.value), "say": say}]).mark_rule(size=1.5)
-    zero = chart([{"low": 0.0, "say": "no difference"}]).mark_rule(strokeDash=[1, 2])
+    """The mean as a line, its interval as a band, and zero for comparison."""
+    tooltip = f"mean {words.with_interval(mean)}"
+    line = chart([{"low": short(mean.value), "tooltip": tooltip}]).mark_rule(size=1.5)
+    zero = chart([{"low": 0.0, "tooltip": "no difference"}]).mark_rule(strokeDash=[1, 2])
     layers = [_whole_height(zero), _whole_height(line)]
     if mean.n > 1:  # a single document has no interval
-        ends: Rows = [{"low": short(mean.low), "high": short(mean.high), "say": say}]
+        ends: Rows = [{"low": short(mean.low), "high": short(mean.high), "tooltip": tooltip}]
         layers.insert(1, _whole_height(chart(ends).mark_rect(opacity=0.3)).encode(x2="high:Q"))
     return layered(*layers)
 
 
 def _whole_height(mark: alt.Chart) -> alt.Chart:
-    tall: alt.Chart = mark.encode(y=alt.value(0), y2=alt.value(HEIGHT), tooltip="say:N")
+    tall: alt.Chart = mark.encode(y=alt.value(0), y2=alt.value(HEIGHT), tooltip="tooltip:N")
     return tall
 
 

@@ -1,18 +1,10 @@
-"""How are numbers with their intervals drawn, one line below the other on a common scale?
+"""Forest plots: numbers with their intervals, one line below the other on a common scale.
 
-How do single numbers with their intervals compare, model by model?
-
-No single run's to draw: it is for pages of tables made again, such as Jain & Wallace's figure 5.
-
-How large is a claim's effect in each of several runs, and how sure is that?
-
-No single run's to draw. The shape of a point is that of the finding's mark.
-
-How good is each kind of model, and how sure is that over seeds?
-
-Wiegreffe & Pinter's tables 2 and 3, drawn.
-
-How often does each score put a marked item above an unmarked one?
+`forests` shows Wiegreffe & Pinter's tables 2 and 3: how good each kind of model is over seeds.
+`plausible_forest` shows how often each score ranks a marked item above an unmarked one. Two figures
+need several runs: `effect_forest`, the effect of a claim in each of them, where the shape of a
+point is that of the finding's mark, and `dot_figure` for the reproduction pages, such as Jain &
+Wallace's figure 5.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,9 +16,9 @@ import altair as alt
 from assay.report import text as words
 from assay.report.charts.style import (
     ATTENTION,
+    COMPARISON,
     LABEL_WIDTH,
     PAGE,
-    RIVAL,
     WIDTH,
     Figure,
     Rows,
@@ -48,26 +40,26 @@ TENTHS = 10  # a scale ends at whole tenths
 
 @dataclass(frozen=True)
 class IntervalLine:
-    """A number and its interval, if it has one; `say` is told where someone points at it."""
+    """A number and its interval, if it has one, with a tooltip."""
 
     name: str
     value: float
     low: float | None
     high: float | None
-    say: str = ""
+    tooltip: str = ""
     hue: str = ATTENTION
     shape: str = "circle"
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Its bounds; the value itself where it has none."""
+        """The bounds of the interval; the value itself where it has none."""
         if self.low is None or self.high is None or isnan(self.low):
             return self.value, self.value
         return self.low, self.high
 
 
 def tenths(values: Iterable[float]) -> tuple[float, float]:
-    """The narrowest scale of whole tenths, at least one, that shows all of them."""
+    """The narrowest scale of whole tenths, at least one wide, that shows all values."""
     shown = list(values)
     low, high = floor(min(shown) * TENTHS), ceil(max(shown) * TENTHS)
     if low == high:
@@ -84,11 +76,13 @@ def line_chart(
     behind: Sequence[alt.Chart] = (),
     point: int = POINT,
 ) -> alt.LayerChart:
-    """`upward` places the lines by `name`; what lies outside the scale is cut off."""
+    """Lines and points, placed by `name` on the axis `upward` and cut off at the scale's ends."""
     base = chart(_rows(lines, domain)).encode(y=upward, color=alt.Color("hue:N", scale=None))
     ranges = base.mark_rule(size=2).encode(x=across("low", title, domain), x2="high:Q")
     points = base.mark_point(filled=True, size=point, opacity=1).encode(
-        x=across("value", title, domain), shape=alt.Shape("shape:N", scale=None), tooltip="say:N"
+        x=across("value", title, domain),
+        shape=alt.Shape("shape:N", scale=None),
+        tooltip="tooltip:N",
     )
     marks = [ranges, *behind, points]
     if dotted is not None:
@@ -97,15 +91,21 @@ def line_chart(
 
 
 def by_name(longest: int, room: int | None = None) -> alt.Y:
-    """Names left of the scale, in the order of the lines; `room` keeps so much for them."""
+    """An axis with the names of the lines; `room` fixes its width in pixels."""
     width = alt.Undefined if room is None else room
     upward = alt.Y("name:N", title=None, sort=None)
-    return upward.axis(labelLimit=longest, minExtent=width, maxExtent=width, grid=True,
-                       ticks=False, domain=False)  # fmt: skip
+    return upward.axis(
+        labelLimit=longest,
+        minExtent=width,
+        maxExtent=width,
+        grid=True,
+        ticks=False,
+        domain=False,
+    )
 
 
 def _rows(lines: Sequence[IntervalLine], domain: tuple[float, float]) -> Rows:
-    """Cut off here: a drawing that clips names its clips by a running number."""
+    """The rows, cut off here, because a drawing that clips differs from time to time."""
     least, most = domain
     return [
         {
@@ -113,7 +113,7 @@ def _rows(lines: Sequence[IntervalLine], domain: tuple[float, float]) -> Rows:
             "value": short(line.value),
             "low": short(max(line.ends[0], least)),
             "high": short(min(line.ends[1], most)),
-            "say": line.say,
+            "tooltip": line.tooltip,
             "hue": line.hue,
             "shape": line.shape,
         }
@@ -124,9 +124,8 @@ def _rows(lines: Sequence[IntervalLine], domain: tuple[float, float]) -> Rows:
 DOT_WIDTH = 420
 DOT_STEP = 17  # the height of a line
 DOT_LABEL = 340  # pixels
-LETTER = (
-    7  # pixels, at most: the page's letters may be wider than those the drawing was laid out by
-)
+# Pixels, at most: the letters of the page may be wider than those of the layout.
+LETTER = 7
 
 
 @dataclass(frozen=True)
@@ -140,16 +139,18 @@ class Dots:
     @property
     def drawn(self) -> list[IntervalLine]:
         return [
-            IntervalLine(words.shown(model), each.value, each.low, each.high, _say_dot(model, each))
+            IntervalLine(
+                words.shown(model), each.value, each.low, each.high, _tooltip_dot(model, each)
+            )
             for model, each in self.lines
         ]
 
 
 def dot_figure(name: str, panels: Sequence[Dots]) -> Figure:
-    """Panels one below the other on the same scale, which shows zero."""
+    """Panels one below the other on the same scale, which includes zero."""
     domain = tenths([0.0, *(end for panel in panels for line in panel.drawn for end in line.ends)])
     drawn = alt.vconcat(*(_panel(panel, domain) for panel in panels), spacing=16)
-    return Figure(name, "agreement", drawn, " ".join(map(_said, panels)), PAGE)
+    return Figure(name, "agreement", drawn, " ".join(map(_panel_in_words, panels)), PAGE)
 
 
 def _panel(panel: Dots, domain: tuple[float, float]) -> alt.LayerChart:
@@ -159,17 +160,17 @@ def _panel(panel: Dots, domain: tuple[float, float]) -> alt.LayerChart:
     return layers.properties(width=DOT_WIDTH, height=DOT_STEP * len(panel.lines), title=panel.title)
 
 
-def _say_dot(model: str, interval: Interval) -> str:
+def _tooltip_dot(model: str, interval: Interval) -> str:
     return f"{model}: {words.with_interval(interval)}"
 
 
-def _said(panel: Dots) -> str:
-    lines = "; ".join(_say_dot(*line) for line in panel.lines)
+def _panel_in_words(panel: Dots) -> str:
+    lines = "; ".join(_tooltip_dot(*line) for line in panel.lines)
     return f"{panel.title}, {panel.axis}. {lines}."
 
 
 EFFECT_STEP = 24  # the height of a line
-EFFECT_POINT = 70  # larger than elsewhere: its shape is read
+EFFECT_POINT = 70  # larger than elsewhere, because its shape has a meaning
 LABELS = 112  # pixels left of the scale: browsers differ in how wide they set a letter
 EFFECT_LETTERS = 13  # letters that fit there; the table above has the whole name
 SHAPES: Mapping[str, str] = {
@@ -181,28 +182,28 @@ SHAPES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Effect:
-    """A run, and what it found; None where it did not measure the claim."""
+    """A run and its finding; None where it did not measure the claim."""
 
     run: str
     claim: ClaimFinding | None
 
 
 def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
-    """A line per run on one scale, which shows zero; a run without an effect keeps its place."""
+    """A line per run on one scale, which includes zero; a run without an effect keeps its line."""
     found = [_line(line, line.claim) for line in lines if line.claim is not None]
     upward = by_name(LABELS, LABELS)
     upward = upward.scale(domain=[_label(line.run) for line in lines])
     domain = tenths([0.0, *(end for line in found for end in line.ends)])
     drawn = line_chart(found, upward, domain, dotted=0.0, point=EFFECT_POINT)
-    said = "; ".join(_say_effect(line) for line in lines)
+    numbers = "; ".join(_tooltip_effect(line) for line in lines)
     drawn = drawn.properties(width=WIDTH, height=EFFECT_STEP * len(lines))
-    return Figure("effects", "", drawn, f"{words.shown(says)} {said}.")
+    return Figure("effects", "", drawn, f"{words.shown(says)} {numbers}.")
 
 
 def _line(line: Effect, claim: ClaimFinding) -> IntervalLine:
-    shape, say = SHAPES.get(claim.finding, "circle"), _say_effect(line)
+    shape, tooltip = SHAPES.get(claim.finding, "circle"), _tooltip_effect(line)
     return IntervalLine(
-        _label(line.run), claim.effect or 0.0, claim.low, claim.high, say, shape=shape
+        _label(line.run), claim.effect or 0.0, claim.low, claim.high, tooltip, shape=shape
     )
 
 
@@ -211,7 +212,7 @@ def _label(run: str) -> str:
     return whole if len(whole) <= EFFECT_LETTERS else whole[: EFFECT_LETTERS - 1] + "…"
 
 
-def _say_effect(line: Effect) -> str:
+def _tooltip_effect(line: Effect) -> str:
     claim, run = line.claim, words.in_figure(line.run)
     if claim is None:
         return f"{run}: not measured"
@@ -236,23 +237,24 @@ def forests(record: RunRecord) -> Iterator[Figure]:
         }
         if means:
             single = values_by_model(record, probe, "f1")
-            said = "; ".join(_say_group(group, row) for group, row in means.items())
+            numbers = "; ".join(_tooltip_group(group, row) for group, row in means.items())
             drawn = _forest(means, single)
-            yield Figure(f"{probe}_forest", probe, drawn, f"F1 on test by kind of model. {said}.")
+            description = f"F1 on test by kind of model. {numbers}."
+            yield Figure(f"{probe}_forest", probe, drawn, description)
 
 
 def _forest(
     means: Mapping[str, SummaryRow], single: Mapping[tuple[str, int], float]
 ) -> alt.LayerChart:
-    """The scale shows all models: an interval from two seeds may run far beyond, and is cut off."""
+    """The scale shows all models; an interval over two seeds may be much wider and is cut off."""
     lines = list(_forest_lines(means))
     strokes: Rows = [
-        {"name": words.group(group), "x": short(value), "say": f"seed {seed}: {value:.3f}"}
+        {"name": words.group(group), "x": short(value), "tooltip": f"seed {seed}: {value:.3f}"}
         for (group, seed), value in single.items()
     ]
     upward = by_name(2 * LABEL_WIDTH)
     each = chart(strokes).mark_tick(thickness=1, size=TICK)
-    behind = [each.encode(x="x:Q", y=upward, tooltip="say:N")]
+    behind = [each.encode(x="x:Q", y=upward, tooltip="tooltip:N")]
     domain = tenths([*single.values(), *(line.value for line in lines)])
     layers = line_chart(lines, upward, domain, "F1", behind=behind)
     return layers.properties(width=WIDTH, height=FOREST_STEP * len(means), title="F1 on test")
@@ -262,11 +264,11 @@ def _forest_lines(means: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
     for group, row in means.items():
         if row.value is not None:
             yield IntervalLine(
-                words.group(group), row.value, row.low, row.high, _say_group(group, row)
+                words.group(group), row.value, row.low, row.high, _tooltip_group(group, row)
             )
 
 
-def _say_group(group: str, row: SummaryRow) -> str:
+def _tooltip_group(group: str, row: SummaryRow) -> str:
     bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
     return f"{words.group(group)}: {row.value:.3f}{bounds}, {row.n} seeds"
 
@@ -285,25 +287,25 @@ def plausible_forest(record: RunRecord) -> Iterator[Figure]:
     }
     measured = {name: rows[name] for name in scores_measured(record)}
     if measured:
-        said = "; ".join(_say_auc(name, row) for name, row in measured.items())
+        numbers = "; ".join(_tooltip_auc(name, row) for name, row in measured.items())
         lines = list(_auc_lines(measured))
         domain = tenths([CHANCE, PERFECT, *(line.ends[0] for line in lines)])
         drawn = line_chart(lines, by_name(AUC_LABEL), domain, "AUC", dotted=CHANCE)
         drawn = drawn.properties(
             width=WIDTH, height=AUC_STEP * len(lines), title="AUC for marked items"
         )
-        yield Figure(NAME, NAME, drawn, f"Mean AUC for marked items, by score. {said}.")
+        yield Figure(NAME, NAME, drawn, f"Mean AUC for marked items, by score. {numbers}.")
 
 
 def _auc_lines(measured: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
     for name, row in measured.items():
         if row.value is not None:
-            hue = ATTENTION if name == OWN else RIVAL
+            hue = ATTENTION if name == OWN else COMPARISON
             yield IntervalLine(
-                words.score(name), row.value, row.low, row.high, _say_auc(name, row), hue
+                words.score(name), row.value, row.low, row.high, _tooltip_auc(name, row), hue
             )
 
 
-def _say_auc(name: str, row: SummaryRow) -> str:
+def _tooltip_auc(name: str, row: SummaryRow) -> str:
     bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
     return f"{words.score(name)}: {row.value:.3f}{bounds}, {row.n} documents"

@@ -1,30 +1,31 @@
-"""Of all that was measured about the furthest weights, what stands first and what on demand?"""
+"""The section on alternative weights: what is shown first, what on demand, and the frontier."""
 
 from dataclasses import dataclass
 
-from assay.probes.adversary import EPS, SHOWN
+from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.report.sections.tables import EVERYTHING, SummaryTable, tables
 from assay.runs.directory import RunRecord, SummaryRow
 
 NAME = "adversary"
-PAPER_EPS = (SHOWN, 0.05)  # classification and question answering in Jain & Wallace
+PAPER_EPS = (SHOWN_EPS, 0.05)  # Jain & Wallace: classification, question answering
 METHODS = {
-    "exact": "For this model the furthest weights are computed exactly: no others go further.",
-    "bracket": "For this model the furthest weights lie in a bracket: those shown can be reached, "
-    "and no feasible weights exceed the upper bound that stands beside them.",
-    "search": "For this model the furthest weights are searched for, as in the paper: those shown "
-    "can be reached, and others may go further.",
+    "exact": "For this model the furthest weights are computed exactly: no feasible weights are "
+    "further away.",
+    "bracket": "For this model the furthest weights are bracketed: the distances shown can be "
+    "reached, and no feasible weights exceed the upper bound beside them.",
+    "search": "For this model the furthest weights are searched for, as in the paper: the "
+    "distances shown can be reached, and other weights may be further away.",
 }
 
 
 def eps_group(eps: float) -> str:
-    """The name in the evidence of what was measured at one eps."""
+    """The group in the evidence of what was measured at one eps."""
     return f"eps={eps:g}"
 
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The mean largest JSD at one eps, with its interval, and the mean upper bound if there is."""
+    """The mean largest JSD at one eps, with its interval, and the mean upper bound if any."""
 
     eps: float
     mean: float
@@ -35,7 +36,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class AdversarySection:
-    """What the section of this probe says beside its figures."""
+    """The texts and tables of the section."""
 
     methods: tuple[str, ...]
     bracketed: bool
@@ -57,13 +58,13 @@ def adversary_section(record: RunRecord) -> AdversarySection:
 
 
 def frontier(record: RunRecord) -> list[FrontierPoint]:
-    """How far weights can go as more change of the prediction is allowed, over all documents."""
+    """The largest JSD over all documents as the allowed change of the prediction grows."""
     means = {
         (row.quantity, row.group): row
         for row in record.summary
         if (row.probe, row.predicted, row.statistic) == (NAME, EVERYTHING, "mean")
     }
-    points = [_point(eps, means) for eps in EPS]
+    points = [_point(eps, means) for eps in ADVERSARY_EPS]
     return [point for point in points if point is not None]
 
 

@@ -1,25 +1,26 @@
-"""Which measures of importance agree with which? Every pair's mean tau, as a square.
+"""The section on agreement: the matrix of all pairs of scores, and the check of leave-one-out.
 
-How far off is leave-one-out of long documents, and did that stay within what is promised?
+The check reports how far leave-one-out of long documents, which stops reading early, is off the
+exact values, and warns where it is off by more than is promised.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from assay.probes.agreement import FADING_BOUNDS, FADING_ERROR, FADING_TAU_ERROR
+from assay.evidence import FADING_BOUNDS, FADING_ERROR, FADING_TAU_ERROR
 from assay.report import text as words
 from assay.runs.directory import SummaryRow
 
 PROBE = "agreement"
 EVERYTHING = "all"
-FEWEST = 4  # measures; three pairs stand in the table already
+FEWEST = 4  # scores; with three, all pairs stand in the table already
 
 
 @dataclass(frozen=True)
 class MatrixLine:
-    """One measure against those named in the columns; None on and below the diagonal."""
+    """One score with those named in the columns; None on and below the diagonal."""
 
     name: str
     cells: tuple[SummaryRow | None, ...]
@@ -31,82 +32,94 @@ class AgreementMatrix:
     lines: tuple[MatrixLine, ...]
 
 
-def matrix(summary: Iterable[SummaryRow]) -> AgreementMatrix | None:
-    """The upper triangle; None where only the paper's three were measured."""
-    declared = words.probe(PROBE)
+def matrix(summary: Iterable[SummaryRow], scores: Sequence[str]) -> AgreementMatrix | None:
+    """The mean tau of every pair of the probe's scores, as an upper triangle.
+
+    None where only the paper's three scores were measured.
+    """
     means = {
         row.quantity: row
         for row in summary
         if row.probe == PROBE and row.statistic == "mean" and row.predicted == EVERYTHING and row.n
     }
-    scores = declared.scores if declared is not None else ()
     pairs = {(a, b): means.get(f"tau_{a}_{b}") for a, b in combinations(scores, 2)}
-    there = [name for name in scores if any(row and name in pair for pair, row in pairs.items())]
-    if len(there) < FEWEST:
+    measured = [name for name in scores if any(row and name in pair for pair, row in pairs.items())]
+    if len(measured) < FEWEST:
         return None
     lines = [
-        MatrixLine(words.plain(one), tuple(pairs.get((one, other)) for other in there[1:]))
-        for one in there[:-1]
+        MatrixLine(words.plain(one), tuple(pairs.get((one, other)) for other in measured[1:]))
+        for one in measured[:-1]
     ]
-    return AgreementMatrix(tuple(words.plain(name) for name in there[1:]), tuple(lines))
+    return AgreementMatrix(tuple(words.plain(name) for name in measured[1:]), tuple(lines))
 
 
-CURE = "--exact-below"
+OPTION = "--exact-below"
 
 
 @dataclass(frozen=True)
-class Check:
-    """The largest errors over the documents that were computed both ways."""
+class FadingCheck:
+    """The largest errors of leave-one-out over the documents that were computed both ways."""
 
     n: int
     tvd: float
     tau: float | None  # None where no checked document has a tau
 
     @property
-    def broken(self) -> bool:
+    def is_exceeded(self) -> bool:
         bounds = FADING_BOUNDS
         return self.tvd > bounds[FADING_ERROR] or (self.tau or 0) > bounds[FADING_TAU_ERROR]
 
     @property
-    def found(self) -> str:
+    def result(self) -> str:
         documents = "1 long document" if self.n == 1 else f"{self.n} long documents"
         tau = "" if self.tau is None else f", and its τ with attention by at most {self.tau:.1g}"
         return (
             "Leave-one-out of long documents stops reading where the effect of a deletion has "
-            f"faded. Held against the exact values on {documents}, it was off by at most "
+            f"faded. Compared with the exact values on {documents}, it was off by at most "
             f"{self.tvd:.1g} (TVD){tau}."
         )
 
     @property
     def warning(self) -> str | None:
-        """What to do where it is off by more than is promised."""
-        if not self.broken:
+        """The cure where the error is larger than promised."""
+        if not self.is_exceeded:
             return None
         tvd, tau = FADING_BOUNDS[FADING_ERROR], FADING_BOUNDS[FADING_TAU_ERROR]
         return (
-            f"That is more than the promised {tvd:g} (TVD) and {tau:g} (τ): this model forgets "
-            f"too slowly. The checked documents have their exact values; for all, run again with "
-            f"{CURE} above the longest document's number of items, which takes longer."
+            f"That is more than the promised {tvd:g} (TVD) and {tau:g} (τ): this model forgets too "
+            f"slowly. The checked documents keep their exact values. For exact values everywhere, "
+            f"repeat the run with {OPTION} above the number of items of the longest document, "
+            f"which takes longer."
         )
 
 
-def fading_check(summary: Iterable[SummaryRow]) -> Check | None:
-    """None where no document was long enough, or the model has nothing that fades."""
-    return _check({row.quantity: (row.value, row.n) for row in summary
-                   if (row.predicted, row.statistic) == ("all", "max")})  # fmt: skip
+def fading_check(summary: Iterable[SummaryRow]) -> FadingCheck | None:
+    """The check; None where no document was long enough, or the model's encoder does not fade."""
+    return _check(
+        {
+            row.quantity: (row.value, row.n)
+            for row in summary
+            if (row.predicted, row.statistic) == (EVERYTHING, "max")
+        }
+    )
 
 
 def fading_lines(summary: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The same for a terminal, from the rows of summary.json."""
-    check = _check({row["quantity"]: (row["value"], row["n"]) for row in summary
-                    if (row["class"], row["statistic"]) == ("all", "max")})  # fmt: skip
+    """The same as lines for a terminal, from the rows of summary.json."""
+    check = _check(
+        {
+            row["quantity"]: (row["value"], row["n"])
+            for row in summary
+            if (row["class"], row["statistic"]) == (EVERYTHING, "max")
+        }
+    )
     if check is None:
         return []
-    return [check.found] + ([] if check.warning is None else [f"WARNING: {check.warning}"])
+    return [check.result] + ([] if check.warning is None else [f"WARNING: {check.warning}"])
 
 
-def _check(largest: Mapping[str, tuple[float | None, int | None]]) -> Check | None:
+def _check(largest: Mapping[str, tuple[float | None, int | None]]) -> FadingCheck | None:
     tvd, n = largest.get(FADING_ERROR, (None, None))
     if tvd is None or not n:
         return None
-    return Check(n, tvd, largest.get(FADING_TAU_ERROR, (None, 0))[0])
+    return FadingCheck(n, tvd, largest.get(FADING_TAU_ERROR, (None, 0))[0])

@@ -1,4 +1,4 @@
-"""What do the two probes of erasing come to, in tables that stand beside the paper's?"""
+"""Tables of the two erasure probes, in the form of Serrano & Smith's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ Rows = dict[tuple[str, str | None, str], SummaryRow]  # quantity, group, statist
 
 @dataclass(frozen=True)
 class FlipTable:
-    """Who changes the decision: the four cells, and what would be expected of all other items."""
+    """Which items change the decision: the four cells, and the expectation over other items."""
 
     ranking: str
     cells: tuple[SummaryRow, ...]
@@ -54,7 +54,7 @@ class FlipTable:
 
 @dataclass(frozen=True)
 class OrderLine:
-    """One order, and a cell per column; None where it has none."""
+    """One order, with a cell per column; None where it has no value."""
 
     name: str
     cells: tuple[SummaryRow | None, ...]

@@ -1,7 +1,7 @@
-"""What did a paper print for this corpus and this kind of model?
+"""Published numbers for this corpus and this kind of model, as sentences.
 
-The papers' tables are declared once, in `reference`, with the probe that each number is of; here
-those are looked up that stand beside this run.
+The papers' tables are declared once, in `assay.papers`, with the probe that each number belongs
+to. Here the numbers that can be compared with this run are looked up.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ Found = dict[str, Published]  # by heading
 
 
 def published(record: RunRecord) -> dict[str, list[str]]:
-    """By probe, a sentence per printed row; nothing for a corpus or model that no paper has."""
+    """By probe, a sentence per printed row; empty for a corpus or model that no paper has."""
     lines: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(each.partition("/")[0] for each in known()):
         paper, _ = read_paper(name)
@@ -24,12 +24,12 @@ def published(record: RunRecord) -> dict[str, list[str]]:
         for grid in _grids(paper, record):
             for probe, line in _lines(paper, grid, numbers, record):
                 lines[probe].append(line)
-    return {probe: list(dict.fromkeys(said)) for probe, said in lines.items()}
+    return {probe: list(dict.fromkeys(sentences)) for probe, sentences in lines.items()}
 
 
 def _grids(paper: Paper, record: RunRecord) -> list[Grid]:
-    """Where the paper has this corpus and a model like this one."""
-    corpus = record.manifest.section("corpus").text("name")
+    """The paper's experiments on this corpus with a model like this one."""
+    corpus = record.manifest.corpus.text("name")
     encoder, attention = _model(record)
     return [
         grid
@@ -40,7 +40,7 @@ def _grids(paper: Paper, record: RunRecord) -> list[Grid]:
 
 
 def _model(record: RunRecord) -> tuple[str, str]:
-    settings = record.manifest.section("settings")
+    settings = record.manifest.settings
     return settings.text("encoder") or "", settings.text("attention") or ""
 
 
@@ -52,11 +52,11 @@ def _lines(
         for part in table.parts:
             for group, predicted in _rows(part, grid, record):
                 for probe, found in _found(part, grid, numbers, group, record).items():
-                    yield probe, f"{cited}, {_lowered(part.title)}{predicted}: {_said(found)}."
+                    yield probe, f"{cited}, {_lowered(part.title)}{predicted}: {_numbers(found)}."
 
 
 def _rows(part: Part, grid: Grid, record: RunRecord) -> Iterator[tuple[str, str]]:
-    """The groups of published.csv, and how they are said."""
+    """The groups of published.csv, with the words for each."""
     yield OVERALL, ""
     if (part.rows or grid.rows) != ALL:
         for number, name in enumerate(record.classes):
@@ -66,7 +66,7 @@ def _rows(part: Part, grid: Grid, record: RunRecord) -> Iterator[tuple[str, str]
 def _found(
     part: Part, grid: Grid, numbers: Numbers, group: str, record: RunRecord
 ) -> dict[str, Found]:
-    """By probe the numbers of one printed row; a difference of two models is no single run's."""
+    """By probe, the numbers of one printed row; no single run has a difference of two models."""
     found: dict[str, Found] = defaultdict(dict)
     for measure in () if part.encoders else part.measures:
         number = beside(numbers, part, grid, spelt(*_model(record)), group, measure)
@@ -75,13 +75,13 @@ def _found(
     return found
 
 
-def _said(found: Found) -> str:
-    """Doubts that all numbers of a row share are told once."""
-    doubts = {number.doubt for number in found.values()}
-    if len(doubts) > 1:
+def _numbers(found: Found) -> str:
+    """The numbers with their caveats; a caveat that all of them share stands once, at the end."""
+    caveats = {number.caveat for number in found.values()}
+    if len(caveats) > 1:
         return ", ".join(f"{heading} = {number}" for heading, number in found.items())
-    said = ", ".join(f"{heading} = {number.digits}" for heading, number in found.items())
-    return "".join([said, *(f" ({doubt})" for doubt in doubts if doubt)])
+    numbers = ", ".join(f"{heading} = {number.digits}" for heading, number in found.items())
+    return "".join([numbers, *(f" ({caveat})" for caveat in caveats if caveat)])
 
 
 def _opening(title: str, end: str) -> str:
@@ -89,5 +89,5 @@ def _opening(title: str, end: str) -> str:
 
 
 def _lowered(title: str) -> str:
-    """As it stands within a sentence; F1 stays F1."""
+    """A title as it stands within a sentence; F1 stays F1."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title

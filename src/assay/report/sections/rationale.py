@@ -1,4 +1,4 @@
-"""How well does each score find the items that people marked, score beside score?"""
+"""The section on plausibility: how well each score finds the items that people marked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ COLUMNS: Mapping[str, str] = {  # heading: quantity
 
 @dataclass(frozen=True)
 class ScoreLine:
-    """One score, and a cell per column; None where it has none."""
+    """One score, with a cell per column; None where it has no value."""
 
     name: str
     cells: tuple[SummaryRow | None, ...]
@@ -51,7 +51,7 @@ def rationale_section(record: RunRecord) -> RationaleSection:
 
 
 def scores_measured(record: RunRecord) -> list[str]:
-    """Those with an AUC of at least one document, as declared; random numbers close the list."""
+    """The scores with an AUC on at least one document; attention first, random numbers last."""
     found = [
         row.group
         for row in record.summary

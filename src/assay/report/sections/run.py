@@ -1,4 +1,4 @@
-"""What was run, with what, on what: the account that opens and closes the page."""
+"""The description of a run that opens and closes the page: model, corpus, settings, training."""
 
 import json
 from dataclasses import dataclass
@@ -27,65 +27,65 @@ SECTIONS = {  # heading: key of run.json
     "Corpus": "corpus",
     "Training recipe": "recipe",
     "Word vectors": "vectors",
-    "What this model cannot be asked": "not_applicable",
+    "What does not apply to this model": "not_applicable",
     "Versions": "versions",
 }
 
 
 @dataclass(frozen=True)
 class EpochTable:
-    """One row per epoch, as the run recorded it."""
+    """One row per epoch, as the training recorded it."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    kept: int | None  # the place of the row whose epoch was kept
+    kept: int | None  # the row of the epoch that was kept
     metric: str | None
 
 
 @dataclass(frozen=True)
 class RunDescription:
     sentence: str
-    unfinished: str | None  # the status of a run that did not end
+    unfinished: str | None  # the status of a run that is not complete
     facts: dict[str, dict[str, str]]  # heading -> name -> value
-    dropped: dict[str, str]
-    said: tuple[str, ...]
+    dropped: dict[str, str]  # reason -> documents dropped while reading
+    guesses: tuple[str, ...]  # made while reading
     training: EpochTable | None
 
 
 def describe_run(record: RunRecord) -> RunDescription:
-    """Everything run.json says, in the reader's order."""
+    """Everything in run.json, in the order of the page."""
     run, corpus = record.manifest, record.manifest.corpus
     status = run.status
     facts = {title: _facts(run.section(key)) for title, key in SECTIONS.items()}
     facts["Corpus"] = _corpus(corpus, record.classes)
-    test = run.section("test")
+    test = run.test
     facts["Test result"] = {key: _cell(test, key) for key in test.values}
     return RunDescription(
         sentence=_sentence(record),
         unfinished=None if status in (None, COMPLETE) else status,
         facts={title: rows for title, rows in facts.items() if rows},
         dropped=_facts(corpus.section("dropped")),
-        said=tuple(str(line) for line in corpus.rows("said")),
+        guesses=tuple(str(line) for line in corpus.rows("said")),
         training=_training(run.section("training")),
     )
 
 
 def _sentence(record: RunRecord) -> str:
-    """What was run, in one sentence built from what is known."""
-    settings, corpus = record.manifest.section("settings"), record.manifest.section("corpus")
+    """The run in one sentence, built from what is known."""
+    settings, corpus = record.manifest.settings, record.manifest.corpus
     encoder, attention = settings.text("encoder"), settings.text("attention")
-    who = ENCODERS.get(encoder, f"The encoder {encoder}") if encoder else "A model"
-    how = f" with {attention} attention" if attention else ""
-    name = corpus.text("title") or corpus.text("name")
+    model = ENCODERS.get(encoder, f"The encoder {encoder}") if encoder else "A model"
+    kind = f" with {attention} attention" if attention else ""
+    name = corpus.text("name")
     source = f" ({name})" if name else ""
     train = corpus.section("sizes").count("train")
-    taught = train and record.manifest.section("training").rows("epochs")
-    trained = f", trained on {count(train)} documents{source}," if taught else ""
-    tested = f"{count(len(record.instances))} documents{'' if taught else source}"
-    return f"{who}{how}{trained} was tested on {tested}{_share_right(record)}."
+    was_trained = train and record.manifest.section("training").rows("epochs")
+    trained = f", trained on {count(train)} documents{source}," if was_trained else ""
+    tested = f"{count(len(record.instances))} documents{'' if was_trained else source}"
+    return f"{model}{kind}{trained} was tested on {tested}{_accuracy(record)}."
 
 
-def _share_right(record: RunRecord) -> str:
+def _accuracy(record: RunRecord) -> str:
     documents = record.instances
     if documents.is_empty():
         return ""
@@ -97,8 +97,8 @@ def _share_right(record: RunRecord) -> str:
 
 
 def _corpus(corpus: Fields, classes: tuple[str, ...]) -> dict[str, str]:
-    apart = {"dropped", "said", "classes", "sizes"}
-    own = {key: value for key, value in corpus.values.items() if key not in apart}
+    shown_apart = {"dropped", "said", "classes", "sizes"}
+    own = {key: value for key, value in corpus.values.items() if key not in shown_apart}
     sizes = _facts(corpus.section("sizes"))
     return {
         **_facts(Fields(corpus.place, own)),
@@ -108,11 +108,11 @@ def _corpus(corpus: Fields, classes: tuple[str, ...]) -> dict[str, str]:
 
 
 def _facts(fields: Fields) -> dict[str, str]:
-    return {key: _said(value) for key, value in fields.values.items()}
+    return {key: _as_text(value) for key, value in fields.values.items()}
 
 
-def _said(value: object) -> str:
-    """A setting as text: as it was given, structures as JSON."""
+def _as_text(value: object) -> str:
+    """A setting as text: as it was given, or as JSON."""
     if value is None:
         return "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -138,4 +138,4 @@ def _is_best(epoch: Fields, training: Fields) -> bool:
 
 def _cell(epoch: Fields, key: str) -> str:
     value = epoch.values.get(key)
-    return number(value) if isinstance(value, float) else _said(value)
+    return number(value) if isinstance(value, float) else _as_text(value)

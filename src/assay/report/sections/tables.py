@@ -1,16 +1,15 @@
-"""How do the long rows of a summary become tables that a reader can compare down a column?
+"""Tables of the summary: all rows for the page, and the principal ones for a paper.
 
-Which of a run's many summaries would a paper print?
-
-The page and `summary.csv` hold them all. Tables that are read away from the page hold the
-quantities named here, over all documents, without bins and with one bound on the change of
-the prediction.
+The page and `summary.csv` hold every quantity. Tables that are read away from the page (LaTeX, the
+comparison of runs) hold the principal quantities, over all documents, without bins and with one
+bound on the change of the prediction.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
+from assay.evidence import SHOWN_EPS
 from assay.report import text as words
 from assay.runs.directory import SummaryRow
 
@@ -21,7 +20,7 @@ Subject = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class TableRow:
-    """The statistics over one set of documents, which `n` and `skipped` count."""
+    """The statistics over one set of documents; `n` and `skipped` count them."""
 
     predicted: str
     n: int | None
@@ -31,7 +30,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TablePart:
-    """One quantity, and one of the groups if the probe varied something."""
+    """One quantity, in one of its groups if the probe varied something."""
 
     caption: str
     rows: tuple[TableRow, ...]
@@ -40,14 +39,14 @@ class TablePart:
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """Quantities of one probe that are summarised alike."""
+    """Quantities of one probe that are summarized by the same statistics."""
 
     statistics: tuple[str, ...]
     parts: tuple[TablePart, ...]
 
 
 def tables(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryTable]]:
-    """Tables by probe, both in the order in which the summary names them."""
+    """Tables by probe, in the order of the summary."""
     found: dict[str, dict[Subject, list[SummaryRow]]] = {}
     for row in filter(_is_shown, summary):
         found.setdefault(row.probe, {}).setdefault(subject_of(row), []).append(row)
@@ -55,15 +54,20 @@ def tables(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryTable]]:
 
 
 def _is_shown(row: SummaryRow) -> bool:
-    """Not what a matrix shows; and a class that was never predicted has nothing to say."""
-    said = row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
-    return said and not words.is_detail(row.quantity)
+    """Rows except those of a class that was never predicted, and those that the matrix shows."""
+    has_documents = row.predicted == EVERYTHING or row.n != 0 or row.skipped != 0
+    return has_documents and not row.detail
 
 
 def subject_of(row: SummaryRow) -> Subject:
-    """Quantity and group; the p of a tau stands in the tau's own row."""
+    """Quantity and group; the p of a tau belongs to the tau's row."""
     name = row.quantity
     return (f"tau_{name.removeprefix('p_')}" if name.startswith("p_") else name), row.group
+
+
+def meaning_of(quantity: str, rows: Iterable[SummaryRow]) -> str | None:
+    """The declared meaning of a quantity; None if no row of it has one."""
+    return next((row.meaning for row in rows if row.quantity == quantity and row.meaning), None)
 
 
 def _tables(probe: str, subjects: dict[Subject, list[SummaryRow]]) -> Iterable[SummaryTable]:
@@ -82,13 +86,14 @@ def _part(
     probe: str, subject: Subject, rows: list[SummaryRow], names: tuple[str, ...]
 ) -> TablePart:
     quantity, group = subject
-    caption = words.quantity(quantity, probe) + (f": {words.group(group)}" if group else "")
+    caption = words.quantity(probe, quantity, meaning_of(quantity, rows))
+    caption += f": {words.group(group)}" if group else ""
     shown, left_out = _most_predicted(rows)
     return TablePart(caption, tuple(_rows(shown, names)), left_out)
 
 
 def _most_predicted(rows: list[SummaryRow]) -> tuple[list[SummaryRow], int]:
-    """The rows over everything, and those of the classes with the most documents."""
+    """The rows over all documents and of the largest classes, and the number of other classes."""
     sizes: dict[str, int] = {}
     for row in rows:
         if row.predicted != EVERYTHING:
@@ -98,7 +103,7 @@ def _most_predicted(rows: list[SummaryRow]) -> tuple[list[SummaryRow], int]:
 
 
 def _rows(rows: list[SummaryRow], names: tuple[str, ...]) -> Iterable[TableRow]:
-    """Statistics stand side by side only if they were taken over the same documents."""
+    """Statistics stand side by side only if they were computed over the same documents."""
     order = {key: place for place, key in enumerate(dict.fromkeys(map(_documents, rows)))}
     in_order = sorted(rows, key=lambda row: order[_documents(row)])
     for key, members in groupby(in_order, key=_documents):
@@ -110,7 +115,7 @@ def _documents(row: SummaryRow) -> tuple[str, int | None, int | None]:
     return row.predicted, row.n, row.skipped
 
 
-# A probe that is not named here brings all its quantities, up to MOST_ROWS.
+# A probe that is not listed here has all its quantities printed, up to MOST_ROWS.
 PRINCIPAL: Mapping[str, tuple[str, ...]] = {
     "permutation": ("median_tvd",),
     "adversary": ("max_jsd", "max_jsd_upper", "adversary_tvd"),
@@ -123,14 +128,14 @@ PRINCIPAL: Mapping[str, tuple[str, ...]] = {
     "imitation": ("mean_jsd", "mean_tvd", "f1"),
     "deception": ("f1", "mean_mass"),
 }
-SAME_PREDICTION = "eps=0.01"  # Jain & Wallace's
-ASIDE = ("max_attention=", "as_released")  # bins, and what only repeats a paper's own program
+SAME_PREDICTION = f"eps={SHOWN_EPS:g}"  # Jain & Wallace's
+OMITTED = ("max_attention=", "as_released")  # bins, and what only repeats a paper's own program
 WITHOUT_INTERVAL = "std"
 MOST_ROWS = 20  # of one probe, before rows by class
 
 
 def principal(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryRow]]:
-    """By probe, over all documents, in the summary's order."""
+    """The rows that a paper would print, over all documents, by probe."""
     found: dict[str, list[SummaryRow]] = {}
     for row in summary:
         if row.predicted == EVERYTHING and _is_principal(row):
@@ -151,10 +156,10 @@ def by_class(summary: Iterable[SummaryRow], whole: SummaryRow) -> list[SummaryRo
 
 
 def _is_principal(row: SummaryRow) -> bool:
-    if row.value is None or row.statistic == WITHOUT_INTERVAL or words.is_detail(row.quantity):
+    if row.value is None or row.statistic == WITHOUT_INTERVAL or row.detail:
         return False
     group = row.group or ""
-    if any(part in group for part in ASIDE):
+    if any(part in group for part in OMITTED):
         return False
     if group.startswith("eps=") and group != SAME_PREDICTION:
         return False

@@ -1,4 +1,4 @@
-"""What was measured of whole models, those that were trained for a probe?"""
+"""Results of whole models: those trained for a probe."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import polars as pl
 
 from assay.report import text as words
-from assay.report.sections.tables import EVERYTHING
+from assay.report.sections.tables import EVERYTHING, meaning_of
 from assay.runs.directory import RunRecord, SummaryRow
 
 OVER_SEEDS, OVER_DOCUMENTS = "mean_over_seeds", "over_documents"
 STATISTICS = (OVER_SEEDS, OVER_DOCUMENTS)
-AGAIN = "mean_half_tvd"  # the TVD once more, as a paper printed it: kept for its tables only
+HALF_TVD = "mean_half_tvd"  # half of the mean TVD, as a paper printed it: for its tables only
 HEADINGS: Mapping[str, str] = {
     "f1": "F1",
     "mean_jsd": "mean JSD",
     "mean_tvd": "mean TVD",
-    "mean_mass": "mass on the marked",
+    "mean_mass": "mass on marked items",
     "accuracy_without_marked": "accuracy without them",
 }
 
@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ModelLine:
-    """A kind of models, how many they are, and a cell per quantity; None where it has none."""
+    """One kind of model, the number of models, and a cell per quantity; None if it has none."""
 
     name: str
     models: int
@@ -37,7 +37,7 @@ class ModelLine:
 
 
 @dataclass(frozen=True)
-class Kinds:
+class KindTable:
     """Models by what the probe varied."""
 
     columns: tuple[Column, ...]
@@ -46,7 +46,7 @@ class Kinds:
 
 @dataclass(frozen=True)
 class Total:
-    """One number that stands for all that the probe varied."""
+    """One number over all models of a probe."""
 
     meaning: str
     over_seeds: SummaryRow
@@ -55,32 +55,32 @@ class Total:
 
 @dataclass(frozen=True)
 class TrainedSection:
-    kinds: Kinds
+    kinds: KindTable
     totals: tuple[Total, ...]
 
     @property
     def resampled(self) -> bool:
-        """Has a total an interval over documents?"""
+        """Whether a total has an interval over documents."""
         return any(total.over_documents is not None for total in self.totals)
 
 
 def trained_sections(record: RunRecord) -> dict[str, TrainedSection]:
-    """By probe; those that train nothing are left out."""
+    """The sections of the probes that train models, by probe."""
     found: dict[str, list[SummaryRow]] = {}
     for row in record.summary:
         whole = row.statistic in STATISTICS and row.predicted == EVERYTHING
-        if whole and row.quantity != AGAIN:
+        if whole and row.quantity != HALF_TVD:
             found.setdefault(row.probe, []).append(row)
     return {probe: _trained(probe, rows) for probe, rows in found.items()}
 
 
 def without_models(summary: Iterable[SummaryRow]) -> list[SummaryRow]:
-    """The rows that are about documents."""
+    """The rows of the summary that are about documents."""
     return [row for row in summary if row.statistic not in STATISTICS]
 
 
 def values_by_model(record: RunRecord, probe: str, quantity: str) -> dict[tuple[str, int], float]:
-    """(group, seed) -> value, in the order of the evidence."""
+    """The value of every model, by (group, seed), in the order of the evidence."""
     rows = record.evidence.filter(
         pl.col("instance").is_null(),
         pl.col("group").is_not_null(),
@@ -104,16 +104,19 @@ def _trained(probe: str, rows: list[SummaryRow]) -> TrainedSection:
         if group is not None
     ]
     columns = tuple(
-        Column(HEADINGS.get(name) or words.plain(name), words.quantity(name, probe))
+        Column(
+            HEADINGS.get(name) or words.plain(name),
+            words.quantity(probe, name, meaning_of(name, rows)),
+        )
         for name in quantities
         if name is not None
     )
-    return TrainedSection(Kinds(columns, tuple(lines)), tuple(_totals(probe, rows)))
+    return TrainedSection(KindTable(columns, tuple(lines)), tuple(_totals(probe, rows)))
 
 
 def _totals(probe: str, rows: list[SummaryRow]) -> Iterable[Total]:
     alone = {(row.quantity, row.statistic): row for row in rows if row.group is None}
     for (name, statistic), row in alone.items():
         if statistic == OVER_SEEDS:
-            beside = alone.get((name, OVER_DOCUMENTS))
-            yield Total(words.quantity(name, probe), row, beside)
+            over_documents = alone.get((name, OVER_DOCUMENTS))
+            yield Total(words.quantity(probe, name, row.meaning), row, over_documents)

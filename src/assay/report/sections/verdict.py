@@ -1,25 +1,24 @@
-"""What does each meaning of "explanation" allow to be said of this model's heat map?
+"""The verdict by notion: what each meaning of "explanation" allows to be said about a heat map.
 
-The claims are grouped as the debate groups them. Each group gets one plain sentence; it is
-derived from the findings alone, and there is no score over the groups.
+The claims are grouped as the debate groups them. Each group gets one plain sentence, which follows
+from the findings alone. There is no score over the groups.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.report.text import CLAUSES, NOTIONS, Notion
 from assay.runs.directory import ClaimFinding
-from assay.verdict import CLAIMS
+from assay.verdict import CLAIMS, NOTIONS, Claim, Notion
 
 MOST_NAMED = 2  # claims of one finding that a sentence spells out
-OTHER = "other"  # a claim that this version does not know, and that names no notion
-DECLARED: Mapping[str, str] = {claim.name: claim.notion for claim in CLAIMS}
+OTHER = "other"  # the notion of a claim that this version does not know and that names none
+DECLARED: Mapping[str, Claim] = {claim.name: claim for claim in CLAIMS}
 TESTED = ("supported", "contradicted", "undecided")
 
 
 @dataclass(frozen=True)
-class Group:
-    """The claims under one notion, with what they allow."""
+class NotionGroup:
+    """The claims under one notion, and what they allow to be said."""
 
     name: str
     asks: str
@@ -35,7 +34,7 @@ class Group:
         return tuple(claim for claim in self.claims if claim.finding not in TESTED)
 
 
-def grouped(verdict: Sequence[ClaimFinding]) -> list[Group]:
+def by_notion(verdict: Sequence[ClaimFinding]) -> list[NotionGroup]:
     """The notions that have a claim, in the order of the debate; unknown ones last."""
     found: dict[str, list[ClaimFinding]] = {name: [] for name in NOTIONS}
     for claim in verdict:
@@ -44,54 +43,58 @@ def grouped(verdict: Sequence[ClaimFinding]) -> list[Group]:
 
 
 def notion_of(claim: ClaimFinding) -> str:
-    """As the verdict says it; older ones did not, and their claims are known by name."""
-    return claim.notion or DECLARED.get(claim.claim, OTHER)
+    """The notion that the verdict records; older verdicts have none, so it is looked up by name."""
+    declared = DECLARED.get(claim.claim)
+    return claim.notion or (OTHER if declared is None else declared.notion)
 
 
-def _group(name: str, claims: list[ClaimFinding]) -> Group:
-    notion = NOTIONS.get(name, Notion("Other claims.", "it is so"))
-    return Group(name, notion.asks, _sentence(notion, claims), tuple(claims))
+def _group(name: str, claims: list[ClaimFinding]) -> NotionGroup:
+    notion = NOTIONS.get(name, Notion("Other claims.", "these claims hold"))
+    return NotionGroup(name, notion.asks, _sentence(notion, claims), tuple(claims))
 
 
 def _sentence(notion: Notion, claims: list[ClaimFinding]) -> str:
     """What may be said, what may not, and what is open, in this order."""
-    by = {finding: [c for c in claims if c.finding == finding] for finding in TESTED}
-    if not any(by.values()):
+    found = {finding: [c for c in claims if c.finding == finding] for finding in TESTED}
+    if not any(found.values()):
         return f"Nothing was tested, so it may not be said that {notion.would_mean}."
-    if by["contradicted"]:
+    if found["contradicted"]:
         opening = f"It may not be said that {notion.would_mean}"
-    elif len(by["supported"]) == len(claims):
-        return f"It may be said that {notion.would_mean}: every claim held."
-    elif by["supported"]:
-        opening = f"That {notion.would_mean} may be said only in part"
+    elif len(found["supported"]) == len(claims):
+        return f"It may be said that {notion.would_mean}: every claim is supported."
+    elif found["supported"]:
+        opening = f"It may be said only in part that {notion.would_mean}"
     else:
         opening = f"It is open whether {notion.would_mean}"
-    return f"{opening}: {_reasons(by)}."
+    return f"{opening}: {_reasons(found)}."
 
 
-def _reasons(by: dict[str, list[ClaimFinding]]) -> str:
-    """The findings that decided, the gravest first; the first names who speaks."""
-    spoken = {
-        "contradicted": ("speak against the claim that", "that"),
-        "supported": ("support that", "that"),
+def _reasons(found: dict[str, list[ClaimFinding]]) -> str:
+    """The findings that decide, the gravest first."""
+    verbs = {
+        "contradicted": ("contradict the claim that", "that"),
+        "supported": ("support the claim that", "that"),
         "undecided": ("leave open whether", "whether"),
     }
     parts = [
-        f"{verb} {_listed(by[finding], joint)}"
-        for finding, (verb, joint) in spoken.items()
-        if by[finding]
+        f"{verb} {_clauses(found[finding], conjunction)}"
+        for finding, (verb, conjunction) in verbs.items()
+        if found[finding]
     ]
     return "; they ".join([f"the tests {parts[0]}", *parts[1:]])
 
 
-def _listed(claims: list[ClaimFinding], joint: str) -> str:
-    """The first clauses; the lines under the sentence name the others."""
+def _clauses(claims: list[ClaimFinding], conjunction: str) -> str:
+    """The first claims as clauses; the lines under the sentence name the others."""
     clauses = [_clause(claim) for claim in claims[:MOST_NAMED]]
     more = len(claims) - len(clauses)
-    return f" and {joint} ".join(clauses) + (f" (and {more} more)" if more else "")
+    return f" and {conjunction} ".join(clauses) + (f" (and {more} more)" if more else "")
 
 
 def _clause(claim: ClaimFinding) -> str:
-    """The claim as it stands after "that": our words, else its own sentence fitted in."""
-    said = (claim.says or claim.claim).rstrip(".")
-    return CLAUSES.get(claim.claim) or said[:1].lower() + said[1:]
+    """The claim as it stands after "that": as declared, else its own sentence in lower case."""
+    declared = DECLARED.get(claim.claim)
+    if declared is not None:
+        return declared.clause
+    sentence = (claim.says or claim.claim).rstrip(".")
+    return sentence[:1].lower() + sentence[1:]

@@ -1,19 +1,19 @@
-// What does the page know of each document?
+// The documents in the page, unpacked when they are first opened.
 //
 // Weights and logits are floats in base64, exact enough to compute with. Other scores are shares
-// of the document's largest, in 16 bits. Both are unpacked when a document is first opened.
+// of the document's largest value, in 16 bits.
 
 import {named} from "./elements.js";
 
 const FULL = 32767;
 const MISSING = -32768;
-const KINDS = {f4: Float32Array, f8: Float64Array}; // little-endian, as every browser's machine is
+const KINDS = {f4: Float32Array, f8: Float64Array}; // little-endian, as on every browser's machine
 
-export const held = JSON.parse(named("documents-data").textContent);
-export const everything = held.documents;
+export const data = JSON.parse(named("documents-data").textContent);
+export const everything = data.documents;
 
-const OURS = {attention: "attention", adversary: "other weights, same prediction",
-  difference: "difference (other \u2212 attention)"};
+const OURS = {attention: "attention", adversary: "alternative weights, same prediction",
+  difference: "difference (alternative \u2212 attention)"};
 
 const unpacked = new Map();
 
@@ -22,7 +22,7 @@ function bytes(text) {
 }
 
 function floats(text) {
-  return Float64Array.from(new KINDS[held.format](bytes(text)));
+  return Float64Array.from(new KINDS[data.format](bytes(text)));
 }
 
 function shares([largest, text]) {
@@ -49,11 +49,11 @@ export function find(place) {
   return everything.find((item) => item.place === place);
 }
 
-// Every score that some document has, in the order in which the page offers them.
+// Every score that some document has, in the order of the controls.
 export function scoreNames() {
-  const {gradient, leave_one_out, ...others} = held.scores;
+  const {gradient, leave_one_out, ...others} = data.scores;
   const some = everything.some((item) => item.weights.adversary);
-  const rivals = some ? {adversary: OURS.adversary, difference: OURS.difference} : {};
-  const usual = {attention: OURS.attention, gradient, leave_one_out, ...rivals, ...others};
+  const alternative = some ? {adversary: OURS.adversary, difference: OURS.difference} : {};
+  const usual = {attention: OURS.attention, gradient, leave_one_out, ...alternative, ...others};
   return Object.fromEntries(Object.entries(usual).filter(([, name]) => name));
 }

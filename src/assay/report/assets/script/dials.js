@@ -1,11 +1,11 @@
-// How does a reader take hold of a weight? By a bar over the word, with pointer or keys.
+// Bars over the words that set a weight by pointer or keys.
 //
-// The height of a bar is the weight, its thin line the model's own; a full bar is `full`. While a
-// bar is dragged the scale stays, so that nothing jumps under the hand.
+// The height of a bar is the weight, its thin line the model's own weight; a full bar is `full`.
+// While a bar is dragged the scale stays, so that nothing jumps under the pointer.
 
 import {make} from "./elements.js";
 import {number} from "./numbers.js";
-import {tell} from "./tip.js";
+import {showTip} from "./tip.js";
 
 const SMALL = 0.01;
 const LARGE = 0.1;
@@ -27,7 +27,8 @@ export function drawBars(words, weights, full) {
   });
 }
 
-// What changes only when a weight is settled: the model's own on the new scale, and the words.
+// Updates what changes only when a weight is settled: the model's own weights on the new scale, and
+// the texts for screen readers.
 export function settle(words, weights, own, full) {
   weights.forEach((weight, place) => {
     const part = words.children[place];
@@ -37,15 +38,15 @@ export function settle(words, weights, own, full) {
   });
 }
 
-// `turn.read(place)` and `turn.full()` say how things stand, `turn.set(place, weight, settled)`
-// changes them; a weight is settled when the bar is let go.
-export function listenToDials(words, turn) {
+// `control.read(place)` and `control.full()` give the state, `control.set(place, weight, settled)`
+// changes it; a weight is settled when the bar is released.
+export function listenToDials(words, control) {
   const placeOf = (target) => Array.prototype.indexOf.call(words.children, target.closest(".dial"));
 
   function show(place) {
     const part = words.children[place];
     const box = part.getBoundingClientRect();
-    tell(`${part.lastChild.textContent}: ${number(turn.read(place))}`, box.left, box.top);
+    showTip(`${part.lastChild.textContent}: ${number(control.read(place))}`, box.left, box.top);
   }
 
   function drag(event) {
@@ -59,7 +60,7 @@ export function listenToDials(words, turn) {
     let waiting = 0;
     const follow = (settled) => {
       waiting = 0;
-      turn.set(place, (turn.full() * (box.bottom - height)) / box.height, settled);
+      control.set(place, (control.full() * (box.bottom - height)) / box.height, settled);
       show(place);
     };
     const move = (next) => {
@@ -79,13 +80,13 @@ export function listenToDials(words, turn) {
   function press(event) {
     const place = placeOf(event.target);
     if (place < 0) return;
-    const weight = turn.read(place);
-    const wanted = {ArrowUp: weight + SMALL, ArrowDown: weight - SMALL, PageUp: weight + LARGE,
+    const weight = control.read(place);
+    const value = {ArrowUp: weight + SMALL, ArrowDown: weight - SMALL, PageUp: weight + LARGE,
       PageDown: weight - LARGE, Home: 0, End: 1}[event.key];
     const other = {ArrowRight: place + 1, ArrowLeft: place - 1}[event.key];
-    if (wanted === undefined && other === undefined) return;
+    if (value === undefined && other === undefined) return;
     event.preventDefault();
-    if (wanted !== undefined) turn.set(place, wanted, true);
+    if (value !== undefined) control.set(place, value, true);
     const next = words.children[other] ? other : place;
     words.children[next].focus();
     show(next);
@@ -99,7 +100,7 @@ export function listenToDials(words, turn) {
   words.addEventListener("pointerdown", drag);
   words.addEventListener("keydown", press);
   words.addEventListener("focusin", keepOneTabStop);
-  words.addEventListener("focusout", () => tell(""));
+  words.addEventListener("focusout", () => showTip(""));
   words.addEventListener("pointerover", ({target}) => placeOf(target) >= 0 && show(placeOf(target)));
-  words.addEventListener("pointerleave", () => tell(""));
+  words.addEventListener("pointerleave", () => showTip(""));
 }

@@ -1,18 +1,18 @@
-// How does text become part of the page? As text: never as markup, whatever it holds.
+// Elements of the page. Text always enters as text, never as markup.
 
 export function make(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children.filter((child) => child != null));
-  return made;
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child != null));
+  return element;
 }
 
 export function named(id) {
   return document.getElementById(id);
 }
 
-// Words of a document, in the direction of the first that has one. The browser looks for it anew
-// with every child it gets, so it is asked only when all are there.
+// Fills an element with the words of a document, in the direction of the first word that has one.
+// The browser determines the direction again for every child, so `dir` is set when all are there.
 export function fillWithWords(place, words) {
   place.removeAttribute("dir");
   place.replaceChildren(...words);

@@ -1,20 +1,20 @@
-// What does a reader see who points at a figure, or chooses a point in it?
+// Live figures: tooltips, and points that open their document.
 //
-// Each figure stands in the page twice: as a picture, for readers without script and on paper, and
-// as a definition in JSON, which is drawn here when it comes near the window. Expressions are
-// interpreted, never compiled, so that the page's policy can forbid `eval`.
+// Each figure is in the page twice: as a picture, for readers without script and on paper, and as a
+// definition in JSON, which is drawn here when it comes near the window. Expressions are interpreted,
+// never compiled, so that the page's policy can forbid `eval`.
 
-import {tell} from "./tip.js";
+import {showTip} from "./tip.js";
 
-const NEAR = "400px"; // how far below the window a figure is drawn already
+const NEAR = "400px"; // the distance from the window at which a figure is drawn
 
 const settings = {
   ast: true, actions: false, renderer: "svg", defaultStyle: false,
-  tooltip: (_handler, event, _item, words) =>
-    tell(words == null ? "" : String(words), event.clientX, event.clientY),
+  tooltip: (_handler, event, _item, text) =>
+    showTip(text == null ? "" : String(text), event.clientX, event.clientY),
 };
 
-function choose({clientX: x, clientY: y}, mark) {
+function openDocument({clientX: x, clientY: y}, mark) {
   const place = mark?.datum?.place;
   if (place == null) return;
   document.dispatchEvent(new CustomEvent("open-document", {detail: {place, x, y}}));
@@ -25,8 +25,8 @@ async function draw(place) {
   const drawing = document.createElement("div");
   const definition = JSON.parse(place.querySelector("script").textContent);
   const {view} = await vegaEmbed(drawing, definition, settings);
-  view.addEventListener("click", choose);
-  drawing.setAttribute("aria-hidden", "true"); // it would read out every mark by itself
+  view.addEventListener("click", openDocument);
+  drawing.setAttribute("aria-hidden", "true"); // a screen reader would read out every mark
   const image = document.createElement("div");
   image.setAttribute("role", "img");
   image.setAttribute("aria-label", picture.alt);

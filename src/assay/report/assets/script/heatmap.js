@@ -1,22 +1,22 @@
-// How does a score look over the words of a document?
+// Heat maps: a score over the words of a document.
 //
-// Each word is shaded by its share of the document's largest value. Values below zero take the
-// other hue and a dotted line, so that the sign does not hang on colour; words that are marked as
-// the reason are underlined. A heat map is a list box to a screen reader: arrows go from word to
-// word, and each says its number and whether it was marked.
+// Each word is shaded by its share of the document's largest value. Values below zero take the other
+// hue and a dotted line, so that the sign does not depend on color. Words that are marked as the
+// reason are underlined. To a screen reader a heat map is a list box: arrow keys move from word to
+// word, and each word has its number and whether it is marked in its label.
 
 import {fillWithWords, make} from "./elements.js";
 import {number} from "./numbers.js";
-import {tell} from "./tip.js";
+import {showTip} from "./tip.js";
 import {ranked} from "./weights.js";
 
-const NAMED_FIRST = 3; // words that the line under a heat map names
+const NAMED_FIRST = 3; // words in the line under a heat map
 let drawn = 0;
 
 function word(text, value, largest, id, marked) {
   const share = largest > 0 && Number.isFinite(value) ? Math.abs(value) / largest : 0;
-  const told = `${text}: ${number(value)}${marked ? ", marked as the reason" : ""}`;
-  const part = make("span", {role: "option", id, "aria-label": told, "aria-selected": "false"},
+  const label = `${text}: ${number(value)}${marked ? ", marked as the reason" : ""}`;
+  const part = make("span", {role: "option", id, "aria-label": label, "aria-selected": "false"},
     make("bdi", {}, text), make("sub", {"aria-hidden": "true"}, number(value)));
   if (share > 0) part.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
   if (value < 0) part.classList.add("below");
@@ -24,7 +24,7 @@ function word(text, value, largest, id, marked) {
   return part;
 }
 
-// The words with the largest values, in words.
+// A line that names the words with the largest values.
 function summary(tokens, values) {
   const sizes = values.map((value) => (Number.isFinite(value) ? Math.abs(value) : 0));
   const first = ranked(sizes).slice(0, NAMED_FIRST).filter((place) => sizes[place] > 0);
@@ -41,18 +41,18 @@ function listen(list) {
     for (const map of document.querySelectorAll("#reader .heat"))
       map.children[place]?.setAttribute("aria-selected", "true");
   };
-  const say = (part) => {
+  const showLabel = (part) => {
     const box = part.getBoundingClientRect();
-    tell(part.getAttribute("aria-label"), box.left, box.top);
+    showTip(part.getAttribute("aria-label"), box.left, box.top);
   };
   list.addEventListener("pointerover", (event) => {
     const part = event.target.closest("[role=option]");
     if (!part) return;
     point(Array.prototype.indexOf.call(list.children, part));
-    say(part);
+    showLabel(part);
   });
-  list.addEventListener("pointerleave", () => { point(-1); tell(""); });
-  list.addEventListener("blur", () => { point(-1); tell(""); });
+  list.addEventListener("pointerleave", () => { point(-1); showTip(""); });
+  list.addEventListener("blur", () => { point(-1); showTip(""); });
   list.addEventListener("keydown", (event) => {
     const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
     if (!step) return;
@@ -64,11 +64,11 @@ function listen(list) {
     list.setAttribute("aria-activedescendant", part.id);
     point(place);
     part.scrollIntoView({block: "nearest"});
-    say(part);
+    showLabel(part);
   });
 }
 
-// `marked` has a 1 for each word that is marked as the reason; without it nothing is underlined.
+// `marked` has a 1 for each word that is marked as the reason. Without it nothing is underlined.
 export function heatmap(tokens, values, name, hue, marked) {
   drawn += 1;
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);

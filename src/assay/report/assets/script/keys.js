@@ -1,13 +1,13 @@
-// Which keys act while the focus is in the document view? The page lists them.
+// Keyboard shortcuts while the focus is in the document view. The page lists them.
 
 import {named} from "./elements.js";
-import {turn} from "./list.js";
+import {step} from "./list.js";
 import {scoreOrder, shade} from "./reader.js";
 import {attempt} from "./whatif.js";
 
-const ACTS = {
-  n: () => turn(1),
-  p: () => turn(-1),
+const ACTIONS = {
+  n: () => step(1),
+  p: () => step(-1),
   "/": () => named("search").focus(),
   s: () => attempt("shuffle"),
   u: () => attempt("uniform"),
@@ -23,8 +23,8 @@ function isTyping(target) {
 named("view").addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   const score = scoreOrder[Number(event.key) - 1];
-  const act = ACTS[event.key] ?? (score && (() => shade(score)));
-  if (!act) return;
+  const action = ACTIONS[event.key] ?? (score && (() => shade(score)));
+  if (!action) return;
   event.preventDefault();
-  act();
+  action();
 });

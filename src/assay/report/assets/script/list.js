@@ -1,6 +1,6 @@
-// Which documents are listed, and in what order?
+// The list of documents: search, filters and order.
 
-import {everything, held} from "./data.js";
+import {everything, data} from "./data.js";
 import {fill, make, named} from "./elements.js";
 import {count, number} from "./numbers.js";
 import {show} from "./reader.js";
@@ -10,7 +10,7 @@ const list = named("list");
 const [search, sort, predicted, label, outcome] =
   ["search", "sort", "predicted", "label", "outcome"].map(named);
 const downward = named("downward");
-const texts = new Map(); // what is searched, by document
+const texts = new Map(); // the text that is searched, by document
 let listed = [];
 let current = null;
 
@@ -28,7 +28,7 @@ function matches(item) {
     && (outcome.value === "" || outcome.value === right);
 }
 
-// What was not measured stands last, whichever way the list runs.
+// Documents without a value stand last in both directions.
 function compare(one, other) {
   const [a, b] = [one.keys[sort.value], other.keys[sort.value]];
   if (a == null || b == null) return (a == null) - (b == null);
@@ -42,7 +42,7 @@ function entry(item) {
   const words = item.tokens.slice(0, OPENING).join(" ");
   const button = make("button", {type: "button"},
     make("span", {class: "key"}, value),
-    make("span", {class: "kind"}, make("bdi", {}, held.classes[item.prediction]),
+    make("span", {class: "kind"}, make("bdi", {}, data.classes[item.prediction]),
       right ? "" : " \u2717 wrong"),
     make("bdi", {class: "opening"}, words));
   if (item === current) button.setAttribute("aria-current", "true");
@@ -71,25 +71,25 @@ export function open(item) {
   mark(item);
 }
 
-// The next or the previous of those listed.
-export function turn(step) {
+// Opens the next (1) or the previous (-1) document of the list.
+export function step(by) {
   const place = listed.indexOf(current);
-  const wanted = place < 0 ? 0 : Math.min(listed.length - 1, Math.max(0, place + step));
-  if (listed[wanted]) open(listed[wanted]);
+  const next = place < 0 ? 0 : Math.min(listed.length - 1, Math.max(0, place + by));
+  if (listed[next]) open(listed[next]);
 }
 
-function offer() {
-  const measured = Object.entries(held.sorts).filter(([key]) =>
+function fillControls() {
+  const measured = Object.entries(data.sorts).filter(([key]) =>
     everything.some((item) => item.keys[key] != null));
   sort.append(...measured.map(([key, name]) => make("option", {value: key}, name)));
   for (const [select, key] of [[predicted, "prediction"], [label, "label"]]) {
     const found = new Set(everything.map((item) => item[key]));
-    const places = Array.from(held.classes.keys()).filter((place) => found.has(place));
-    select.append(...places.map((place) => make("option", {value: place}, held.classes[place])));
+    const places = Array.from(data.classes.keys()).filter((place) => found.has(place));
+    select.append(...places.map((place) => make("option", {value: place}, data.classes[place])));
   }
 }
 
-offer();
+fillControls();
 for (const control of [search, sort, predicted, label, outcome])
   control.addEventListener("input", draw);
 downward.addEventListener("click", () => {

@@ -1,9 +1,9 @@
-// What does the model say to other weights? For an affine head the page can work it out.
+// The model's prediction from other weights, which the page can compute for an affine head.
 //
-// Logits are the bias plus the sum of weight times token logits. One logit is a sigmoid's, for
-// the second of two classes; several are a softmax's.
+// Logits are the bias plus the sum of weight times token logits. A single logit goes through a
+// sigmoid and belongs to the second of two classes; several go through a softmax.
 
-const CLOSE = -0.5; // (p - q) / (p + q) above which log1p keeps the digits that log would lose
+const CLOSE = -0.5; // (p - q) / (p + q) above which log1p keeps digits that log would lose
 
 export function logits({logits: terms, bias}, weights) {
   const sums = Float64Array.from(bias);

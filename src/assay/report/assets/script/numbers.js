@@ -1,4 +1,4 @@
-// How is a number written? As on the rest of the page: three decimals, and nothing small as zero.
+// Numbers as on the rest of the page: three decimals, and nothing small is written as zero.
 
 const MINUS = "\u2212";
 export const NOTHING = "\u2013";

@@ -1,26 +1,26 @@
-// What did the model predict, and what does it predict from other weights?
+// Predictions under the model's weights and under the reader's.
 
-import {held} from "./data.js";
+import {data} from "./data.js";
 import {make} from "./elements.js";
 import {number} from "./numbers.js";
 
-const MOST_CLASSES = 6; // rows; a model of many classes shows the likeliest
+const MOST_CLASSES = 6; // rows; of many classes, the likeliest are shown
 
-// A number for people, with all its digits for those who compute.
+// A rounded number, with all its digits in the markup.
 export function exact(value) {
   return make("data", {value: String(value)}, number(value));
 }
 
 export function className(place) {
-  return make("bdi", {}, held.classes[place] ?? "?");
+  return make("bdi", {}, data.classes[place] ?? "?");
 }
 
 export function likeliest(shares) {
   return shares.indexOf(Math.max(...shares));
 }
 
-// Class by class: what the model said, and what it would say now.
-export function compared(own, now) {
+// A table by class: the model's prediction and the one from the current weights.
+export function comparisonTable(own, now) {
   const order = Array.from(own.keys()).sort((a, b) =>
     Math.max(own[b], now[b]) - Math.max(own[a], now[a]) || a - b);
   const shown = order.slice(0, MOST_CLASSES).sort((a, b) => a - b);

@@ -1,6 +1,6 @@
-// How is one document shown? Under one score, beside it under another, and what was predicted.
+// One document under one score, beside it under another, and what was predicted.
 
-import {held, opened, scoreNames} from "./data.js";
+import {data, opened, scoreNames} from "./data.js";
 import {fill, make, named} from "./elements.js";
 import {heatmap} from "./heatmap.js";
 import {logits, probabilities} from "./model.js";
@@ -13,23 +13,23 @@ const USUAL = ["attention", "gradient", "leave_one_out", "adversary", "differenc
 const chosen = {score: "attention", beside: "adversary"};
 let item = null;
 
-// What the model predicts from a list of weights; scores that are no weights predict nothing.
+// The prediction from a list of weights; scores that are not weights have none.
 function prediction(score) {
   const {keys, values, affine} = item;
   if (score === "attention") {
-    const said = make("p", {class: "outcome"}, "predicts ", className(item.prediction));
-    if (item.probabilities.length) said.append(" ", exact(item.probabilities[item.prediction]));
-    return said;
+    const line = make("p", {class: "outcome"}, "predicts ", className(item.prediction));
+    if (item.probabilities.length) line.append(" ", exact(item.probabilities[item.prediction]));
+    return line;
   }
   if (score !== "adversary") return make("p", {class: "outcome"}, "\u00a0");
-  const said = make("p", {class: "outcome"});
+  const line = make("p", {class: "outcome"});
   if (affine) {
     const shares = probabilities(logits(affine, values.adversary));
     const winner = likeliest(shares);
-    said.append("predicts ", className(winner), " ", exact(shares[winner]), "; ");
+    line.append("predicts ", className(winner), " ", exact(shares[winner]), "; ");
   }
-  said.append("TVD ", number(keys.moved), ", JSD ", number(keys.jsd));
-  return said;
+  line.append("TVD ", number(keys.moved), ", JSD ", number(keys.jsd));
+  return line;
 }
 
 function panel(score) {
@@ -38,7 +38,7 @@ function panel(score) {
   const title = make("h4", {class: "over"}, name);
   if (!values) return make("div", {}, title, make("p", {class: "note"},
     "not measured on this document"));
-  const hue = score === "attention" ? "attention" : score === "difference" ? "rival signed" : "rival";
+  const hue = score === "attention" ? "attention" : score === "difference" ? "comparison signed" : "comparison";
   return make("div", {}, title, prediction(score),
     ...heatmap(item.tokens, values, name, hue, item.values.rationale));
 }
@@ -51,16 +51,16 @@ function drawPair() {
 function drawHeading() {
   const right = item.label === item.prediction;
   fill(named("reader-title"), "document ", make("bdi", {}, item.name), ": predicted ",
-    className(item.prediction), right ? ", rightly" : ", labelled ", right ? "" : className(item.label));
+    className(item.prediction), right ? ", correctly" : ", labelled ", right ? "" : className(item.label));
   const facts = [`${count(item.tokens.length)} items`];
-  for (const [key, name] of Object.entries(held.sorts))
+  for (const [key, name] of Object.entries(data.sorts))
     if (key !== "length" && item.keys[key] != null) facts.push(`${name} ${number(item.keys[key])}`);
   named("reader-facts").textContent = facts.join("; ");
   named("reader-query").hidden = !item.query;
-  fill(named("reader-query"), make("b", {}, "asked: "), make("bdi", {}, item.query ?? ""));
+  fill(named("reader-query"), make("b", {}, "question: "), make("bdi", {}, item.query ?? ""));
 }
 
-// What an underline means, where the document has any.
+// The legend of underlines, where the document has any.
 function drawLegend() {
   const marked = item.values.rationale?.filter((mark) => mark === 1).length ?? 0;
   named("reader-marks").hidden = marked === 0;
@@ -85,7 +85,7 @@ export function shade(score) {
 
 export const scoreOrder = Object.keys(names);
 
-function offerScores() {
+function fillScoreControls() {
   const option = (score) => make("option", {value: score}, names[score]);
   const usual = scoreOrder.filter((score) => USUAL.includes(score));
   const others = scoreOrder.filter((score) => !USUAL.includes(score));
@@ -98,7 +98,7 @@ function offerScores() {
   named("beside").value = chosen.beside;
 }
 
-offerScores();
+fillScoreControls();
 shade(chosen.score);
 named("another").addEventListener("change", (event) => shade(event.target.value || "attention"));
 named("scores").addEventListener("change", (event) => shade(event.target.value));

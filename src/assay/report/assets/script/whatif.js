@@ -1,16 +1,16 @@
-// What if the weights were others? Change them and see at once what the model would say.
+// The what-if part: change the weights and see at once what the model would predict.
 
 import {dial, drawBars, listenToDials, settle} from "./dials.js";
 import {fill, fillWithWords, make, named} from "./elements.js";
 import {jsd, logits, probabilities, tvd} from "./model.js";
 import {number} from "./numbers.js";
-import {className, compared, exact, likeliest} from "./outcome.js";
+import {className, comparisonTable, exact, likeliest} from "./outcome.js";
 import {erased, shuffled, uniform, withOne} from "./weights.js";
 
 const place = named("what-if");
 const words = named("what-if-words");
 const top = named("erase-count");
-let now = null; // {item, own, weights, full}: the document, what the model said, what is tried
+let now = null; // {item, own, weights, full}: the document, its prediction, the current weights
 
 function drawOutcome() {
   const {item, own, weights} = now;
@@ -20,10 +20,10 @@ function drawOutcome() {
   fill(named("what-if-said"), opening, make("b", {}, className(winner)), " ",
     exact(shares[winner]), ". It has moved by TVD ", exact(tvd(own, shares)),
     ", the weights by JSD ", exact(jsd(item.values.attention, weights)), ".");
-  fill(named("what-if-classes"), compared(own, shares));
+  fill(named("what-if-classes"), comparisonTable(own, shares));
 }
 
-function put(weights, settled = true) {
+function setWeights(weights, settled = true) {
   const own = now.item.values.attention;
   now.weights = weights;
   if (settled) {
@@ -45,7 +45,7 @@ const tries = {
 };
 
 export function attempt(name) {
-  if (now) put(tries[name]());
+  if (now) setWeights(tries[name]());
 }
 
 export function openWhatIf(item) {
@@ -64,7 +64,7 @@ export function openWhatIf(item) {
 listenToDials(words, {
   read: (index) => now.weights[index],
   full: () => now.full,
-  set: (index, weight, settled) => put(withOne(now.weights, index, weight), settled),
+  set: (index, weight, settled) => setWeights(withOne(now.weights, index, weight), settled),
 });
 place.addEventListener("click", (event) => {
   const button = event.target.closest("[data-try]");

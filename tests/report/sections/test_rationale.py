@@ -1,4 +1,4 @@
-"""Does the section on plausibility hold the evidence's numbers, and only where there are any?"""
+"""The section on plausibility."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from assay.evidence import sign, stacked
-from assay.report.figures import figures
+from assay.report.charts import figures
 from assay.report.page import render
 from assay.report.sections.rationale import rationale_section
 from assay.runs.directory import RunRecord, read_run
@@ -17,6 +17,8 @@ from assay.summary import summarize
 from tests.report.synthetic_run import CLASSES, write_run
 
 DOCUMENTS = 40
+
+
 MEANS = {"attention": 0.8, "gradient": 0.6, "random": 0.5, "leave_one_out": 0.7, "lime": np.nan}
 
 
@@ -57,12 +59,18 @@ def section(page: str) -> str:
 
 def test_every_score_has_its_line_attention_first_and_random_last(run: RunRecord):
     marks = rationale_section(run)
-    assert [line.name for line in marks.lines] == ["attention", "gradient", "leave-one-out",
-                                                   "random"]  # fmt: skip
-    for line, name in zip(marks.lines, ("attention", "gradient", "leave_one_out", "random"),
-                          strict=True):  # fmt: skip
-        for cell, quantity in zip(line.cells, ("auc", "average_precision", "precision"),
-                                  strict=True):  # fmt: skip
+    assert [line.name for line in marks.lines] == [
+        "attention",
+        "gradient",
+        "leave-one-out",
+        "random",
+    ]
+    for line, name in zip(
+        marks.lines, ("attention", "gradient", "leave_one_out", "random"), strict=True
+    ):
+        for cell, quantity in zip(
+            line.cells, ("auc", "average_precision", "precision"), strict=True
+        ):
             own = run.evidence.filter(probe="rationale", quantity=quantity, group=name)
             assert cell is not None
             assert cell.value == pytest.approx(own["value"].mean())
@@ -83,8 +91,8 @@ def test_the_figure_says_what_the_table_says(run: RunRecord):
     drawn = [figure for figure in figures(run) if figure.probe == "rationale"]
     assert len(drawn) == 1
     mean = run.evidence.filter(quantity="auc", group="attention")["value"].mean()
-    assert f"attention: {mean:.3f} [" in drawn[0].words
-    assert "39 documents" in drawn[0].words
+    assert f"attention: {mean:.3f} [" in drawn[0].description
+    assert "39 documents" in drawn[0].description
     rows = [row for part in drawn[0].chart.to_dict()["datasets"].values() for row in part]
     points = {row["name"]: row["value"] for row in rows if "value" in row}
     assert points["attention"] == pytest.approx(mean, abs=1e-4)

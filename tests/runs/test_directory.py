@@ -1,4 +1,4 @@
-"""Does a broken run directory give a sentence with the file and the cure?"""
+"""Reading run directories: faults name the file and the cure."""
 
 import json
 from collections.abc import Callable
@@ -8,10 +8,18 @@ import polars as pl
 import pytest
 
 from assay.errors import UserError
+from assay.probes import PROBES
 from assay.report.page import write_report
 from assay.runs.directory import read_run
+from tests.report.synthetic_run import write_run
 
 FILES = ("run.json", "instances.parquet", "evidence.parquet", "summary.json", "verdict.json")
+
+
+@pytest.fixture
+def own_run(tmp_path: Path) -> Path:
+    """A run that a test may break."""
+    return write_run(tmp_path / "own", documents=12, query=True)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -30,12 +38,12 @@ def test_noise_in_a_file_is_named(own_run: Path, name: str) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"nowhere is not a folder: name the folder of a run"):
+    with pytest.raises(UserError, match=r"nowhere is not a folder: pass the folder of a run"):
         read_run(tmp_path / "nowhere")
 
 
 def test_a_report_cannot_replace_a_folder(own_run: Path) -> None:
-    with pytest.raises(UserError, match="is a folder: name the file"):
+    with pytest.raises(UserError, match="is a folder: pass the name of the file"):
         write_report(own_run, own_run)
 
 
@@ -84,5 +92,19 @@ def test_scores_that_do_not_fit_the_tokens(own_run: Path) -> None:
     path = own_run / "instances.parquet"
     table = pl.read_parquet(path)
     table.with_columns(pl.col("attention").list.head(2)).write_parquet(path)
-    with pytest.raises(UserError, match="has not as many values of `attention` as tokens"):
+    with pytest.raises(UserError, match="`attention` does not have one value per token"):
         read_run(own_run)
+
+
+def test_summary_rows_carry_the_declaration_of_their_quantity(own_run: Path) -> None:
+    rows = {(row.probe, row.quantity): row for row in read_run(own_run).summary}
+    declared = {quantity.name: quantity for quantity in PROBES["permutation"].quantities}
+    assert rows["permutation", "median_tvd"].meaning == declared["median_tvd"].meaning
+    assert not rows["permutation", "median_tvd"].detail
+
+
+def test_a_run_directory_of_version_0_1_has_no_declarations(own_run: Path) -> None:
+    (own_run / "probes.json").unlink()
+    record = read_run(own_run)
+    assert record.probes == {}
+    assert {row.meaning for row in record.summary} == {None}

@@ -1,4 +1,4 @@
-"""Do figures and tables of trained models show what the evidence holds of them?"""
+"""Figures and tables of models trained for a probe."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from assay.report.charts import figures
 from assay.report.charts.intervals import tenths
 from assay.report.charts.style import Figure, live
-from assay.report.figures import figures
 from assay.report.page import render
 from assay.report.sections.trained import trained_sections, values_by_model, without_models
-from assay.report.text import quantity
 from assay.runs.directory import RunRecord, read_run
 from assay.statistics.intervals import seeds_interval
 from tests.report.synthetic_run import EVIDENCE, write_run
@@ -30,8 +29,11 @@ def whole_models() -> list[tuple[str, str, str | None, int, float]]:
         rows.append(("imitation", "frontier_bend", None, seed, 0.4 + 0.1 * seed))
         rows.append(("seeds", "mean_jsd", "both", 1 + seed, 0.1 + 0.1 * seed))
         rows.append(("seeds", "mean_tvd", "both", 1 + seed, 0.05))
-        for probe, group, f1 in (("uniform", "base", 0.8), ("uniform", "uniform", 0.7),
-                                 ("guide", "tf-idf", 0.6)):  # fmt: skip
+        for probe, group, f1 in (
+            ("uniform", "base", 0.8),
+            ("uniform", "uniform", 0.7),
+            ("guide", "tf-idf", 0.6),
+        ):
             rows.append((probe, "f1", group, seed, f1 + 0.02 * seed))
         rows.append(("uniform", "f1_difference", None, seed, 0.1))
     rows += [
@@ -47,14 +49,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_run(tmp_path_factory.mktemp("trained"), documents=30)
     evidence = pl.read_parquet(folder / "evidence.parquet")
     largest = evidence.filter(probe="adversary", quantity="max_attention")
-    near = largest.with_columns(quantity=pl.lit("median_jsd"), group=pl.lit("both"),
-                                value=pl.col("value") / 2)  # fmt: skip
+    near = largest.with_columns(
+        quantity=pl.lit("median_jsd"), group=pl.lit("both"), value=pl.col("value") / 2
+    )
     own = pl.concat([largest, near]).with_columns(probe=pl.lit("seeds"))
     whole = pl.DataFrame(
-        [(None, probe, name, group, None, seed, value)
-         for probe, name, group, seed, value in whole_models()],
-        schema=EVIDENCE, orient="row",
-    )  # fmt: skip
+        [
+            (None, probe, name, group, None, seed, value)
+            for probe, name, group, seed, value in whole_models()
+        ],
+        schema=EVIDENCE,
+        orient="row",
+    )
     pl.concat([evidence, own.cast(EVIDENCE), whole]).write_parquet(folder / "evidence.parquet")
     summary = json.loads((folder / "summary.json").read_text())
     (folder / "summary.json").write_text(json.dumps(summary + summarised()))
@@ -69,11 +75,32 @@ def summarised() -> list[dict[str, object]]:
     for (probe, name, group), values in found.items():
         over = seeds_interval(values)
         bounds = {"low": over.low, "high": over.high} if over.n > 1 else {"low": None, "high": None}
-        rows.append({"probe": probe, "quantity": name, "group": group, "class": "all",
-                     "statistic": "mean_over_seeds", "value": over.value, **bounds, "n": over.n,
-                     "skipped": 0})  # fmt: skip
-    return [*rows, {**rows[-1], "probe": "uniform", "quantity": "f1_difference", "group": None,
-                    "statistic": "over_documents", "low": 0.05, "high": 0.15, "n": 30}]  # fmt: skip
+        rows.append(
+            {
+                "probe": probe,
+                "quantity": name,
+                "group": group,
+                "class": "all",
+                "statistic": "mean_over_seeds",
+                "value": over.value,
+                **bounds,
+                "n": over.n,
+                "skipped": 0,
+            }
+        )
+    return [
+        *rows,
+        {
+            **rows[-1],
+            "probe": "uniform",
+            "quantity": "f1_difference",
+            "group": None,
+            "statistic": "over_documents",
+            "low": 0.05,
+            "high": 0.15,
+            "n": 30,
+        },
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +128,15 @@ def test_the_sweep_is_a_line_per_seed_in_the_order_of_lambda(drawn: dict[str, Fi
 def test_beside_it_seeds_uniform_and_the_exact_adversary(
     drawn: dict[str, Figure], record: RunRecord
 ):
-    said = [row["say"] for row in rows_of(drawn["imitation_frontier"], "say")]
+    said = [row["tooltip"] for row in rows_of(drawn["imitation_frontier"], "tooltip")]
     assert "trained again, seed 2: mean JSD 0.200, mean TVD 0.050" in said
     assert "uniform weights: mean JSD 0.300, mean TVD 0.200" in said
     means = record.measured("adversary", "max_jsd", "eps=0.01")["value"]
     cross = [line for line in said if line.startswith("furthest weights per document")]
-    assert cross == [f"furthest weights per document, prediction within 0.01: mean JSD "
-                     f"{means.mean():.3f}, mean TVD 0.010"]  # fmt: skip
+    assert cross == [
+        f"furthest weights per document, prediction within 0.01: mean JSD "
+        f"{means.mean():.3f}, mean TVD 0.010"
+    ]
 
 
 def test_violins_of_seeds_stand_above_those_of_the_adversary(drawn: dict[str, Figure]):
@@ -116,9 +145,9 @@ def test_violins_of_seeds_stand_above_those_of_the_adversary(drawn: dict[str, Fi
     for figure in found:
         shapes = rows_of(figure, "bin")
         for row in shapes:
-            above = row["say"].startswith("trained again")
+            above = row["tooltip"].startswith("trained again")
             assert (row["high"] - row["y"]) * (1 if above else -1) >= 0
-        assert {row["say"].split(",")[0] for row in shapes} == {"trained again", "adversary"}
+        assert {row["tooltip"].split(",")[0] for row in shapes} == {"trained again", "alternative weights"}
 
 
 def test_forests_show_the_mean_and_every_model(drawn: dict[str, Figure]):
@@ -127,7 +156,7 @@ def test_forests_show_the_mean_and_every_model(drawn: dict[str, Figure]):
     assert means == {"base": pytest.approx(0.81), "uniform": pytest.approx(0.71)}
     single = sorted(row["x"] for row in rows_of(forest, "x"))
     assert single == pytest.approx([0.7, 0.72, 0.8, 0.82])
-    assert "tf-idf: 0.610" in drawn["guide_forest"].words
+    assert "tf-idf: 0.610" in drawn["guide_forest"].description
 
 
 def test_a_scale_has_a_width_even_where_all_models_are_alike():
@@ -155,12 +184,6 @@ def test_numbers_of_models_are_read_by_group_and_seed(record: RunRecord):
     found = values_by_model(record, "imitation", "mean_jsd")
     assert found["lambda=0.01", 1] == pytest.approx(0.45)
     assert len(found) == len(LAMBDAS) * len(SEEDS) + 1
-
-
-def test_the_same_name_means_what_its_probe_says():
-    assert "shuffled" in quantity("median_tvd", "permutation")
-    assert "models" in quantity("median_tvd", "seeds")
-    assert quantity("tvd", "imitation") != quantity("tvd", "substitute")
 
 
 def test_the_page_has_a_section_for_each(record: RunRecord):

@@ -1,9 +1,12 @@
-"""Is the page safe, complete and the same every time, whatever the data holds?"""
+"""The page: safe, complete and the same every time, whatever the data holds."""
 
 import base64
 import hashlib
 import json
 import re
+import shutil
+import subprocess
+import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +14,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from assay.probes import PROBES
+from assay.report import page as bundle
 from assay.report.page import render, write_report
 from assay.runs.directory import read_run
 from tests.report.synthetic_run import (
@@ -121,21 +126,21 @@ def test_figures_are_definitions_that_no_browser_runs(elements: Elements) -> Non
 
 def test_the_furthest_weights_stand_at_the_papers_two_eps_first(elements: Elements) -> None:
     text = re.sub(r"\s+", " ", elements.text)
-    first, details = text.split("The same at other eps")
+    first, details = text.split("Other values of eps")
     for eps in ("eps 0.01", "eps 0.05"):
         assert f"Largest distance (JSD) of feasible weights from the model’s own: {eps}" in first
     assert "own: eps 0.5" not in first
     assert "own: eps 0.5" in details
-    assert "the furthest weights lie in a bracket" in first
+    assert "the furthest weights are bracketed" in first
 
 
 def test_each_document_stands_under_both_weights_with_both_predictions(page: str) -> None:
     article = page.split("<article>")[1]
     names = re.findall(r'class="over">([^<]*)<', article)
-    assert names == ["attention", "other weights, prediction within 0.01", "leave-one-out"]
-    own, rival = re.findall(r'class="outcome"><bdi>([^<]*)</bdi>', article)
+    assert names == ["attention", "alternative weights, prediction within 0.01", "leave-one-out"]
+    own, alternative = re.findall(r'class="outcome"><bdi>([^<]*)</bdi>', article)
     assert re.fullmatch(r"\S+ 0\.\d{3}", own)
-    assert re.fullmatch(r"\S+ [<0.\d]+, TVD 0\.010, JSD 0\.\d{3}", rival)
+    assert re.fullmatch(r"\S+ [<0.\d]+, TVD 0\.010, JSD 0\.\d{3}", alternative)
 
 
 def test_headings_descend_one_step_at_a_time(elements: Elements) -> None:
@@ -208,7 +213,7 @@ def test_nothing_measured_is_said_and_not_hidden(own_run: Path) -> None:
     found = Elements(render(read_run(own_run)))
     assert "No claim was measured in this run." in found.text
     assert "no τ per document" in found.text
-    assert "no furthest weights per document" in found.text
+    assert "no alternative weights per document" in found.text
     assert found.named("img") == []
     assert [kind for kind, _ in found.scripts].count("module") == 1  # no figures to draw
 
@@ -216,7 +221,7 @@ def test_nothing_measured_is_said_and_not_hidden(own_run: Path) -> None:
 def test_an_unfinished_run_says_so(own_run: Path) -> None:
     run = json.loads((own_run / "run.json").read_text())
     (own_run / "run.json").write_text(json.dumps({**run, "status": "running"}))
-    assert "This run did not end." in Elements(render(read_run(own_run))).text
+    assert "This run is not complete." in Elements(render(read_run(own_run))).text
 
 
 def test_enormous_words_cost_documents_and_the_page_counts_them(tmp_path: Path) -> None:
@@ -232,3 +237,54 @@ def test_enormous_words_cost_documents_and_the_page_counts_them(tmp_path: Path) 
     page = render(read_run(run))
     assert len(page.encode()) < MOST_BYTES
     assert re.search(r"[1-9]\d* are left out, because a page holds at most 500", page)
+
+
+@pytest.mark.parametrize("names", [bundle.VIEW, bundle.FIGURES])
+def test_each_script_finds_what_it_uses_above_it(names: tuple[str, ...]) -> None:
+    folder = Path(bundle.__file__).parent / "assets" / "script"
+    above: set[str] = set()
+    for name in names:
+        text = (folder / f"{name}.js").read_text(encoding="utf-8")
+        for used, source in re.findall(r"import \{(.*?)\} from \"./(\w+)\.js\"", text, re.DOTALL):
+            assert source in names
+            assert set(re.findall(r"\w+", used)) <= above, name
+        above |= set(re.findall(r"^export (?:const|function) (\w+)", text, re.MULTILINE))
+    whole = bundle.page_script(names)
+    assert "import " not in re.sub(r"//.*", "", whole)
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", whole)
+
+
+def test_drawing_imports_neither_torch_nor_scikit_learn(shared_run: Path, tmp_path: Path) -> None:
+    """Redrawing and comparing must not wait for libraries that only training and auditing need."""
+    program = f"""
+import sys
+from pathlib import Path
+from assay.report import write_report
+from assay.report.comparison import read_sides
+from assay.report.comparison_page import write_comparison
+run, out = Path({str(shared_run)!r}), Path({str(tmp_path)!r})
+write_report(run, out / "page.html")
+other = out / "other"
+other.symlink_to(run.parent / "copy")
+write_comparison(read_sides([run, other]), out / "comparison.html")
+found = sorted({{"torch", "sklearn", "captum"}} & set(sys.modules))
+assert not found, found
+"""
+    shutil.copytree(shared_run, shared_run.parent / "copy")
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    assert (tmp_path / "page.html").exists()
+    assert (tmp_path / "comparison.html").exists()
+
+
+def test_a_run_directory_of_version_0_1_is_drawn_with_plain_names(own_run: Path) -> None:
+    (own_run / "probes.json").unlink()
+    run = json.loads((own_run / "run.json").read_text())
+    run["seeds"] = {"initialisation": 1, "order": 1}
+    run["versions"]["assay"] = "0.1.0"
+    (own_run / "run.json").write_text(json.dumps(run))
+    found = Elements(render(read_run(own_run)))
+    text = re.sub(r"\s+", " ", found.text)
+    assert PROBES["permutation"].question not in text
+    assert "permutation" in text
+    assert "τ of attention with gradient" in text  # the report's own words need no declaration
+    assert found.named("img")

@@ -1,4 +1,4 @@
-"""Do the figures and tables of erasing hold the evidence's numbers?"""
+"""Figures and tables of the erasure probes."""
 
 import json
 import re
@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from assay.evidence import sign, stacked
+from assay.report.charts import figures
 from assay.report.charts.erasure import MOST_POINTS
 from assay.report.charts.style import live
-from assay.report.figures import figures
 from assay.report.page import render
 from assay.report.sections.erasure import ORDERS, erasure_section
 from assay.runs.directory import RunRecord, read_run
@@ -57,11 +57,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             order[("excess_items", name)] = items - least
         if name not in ("optimal", "attention"):
             order[("fewer_than_attention", name)] = _zero_one(rng, 0.4)
-    evidence = pl.concat([
-        pl.read_parquet(run / "evidence.parquet"),
-        sign([stacked(ids, one, "exact")], "erase_one", 0),
-        sign([stacked(ids, order, "exact")], "erase_order", 0),
-    ])  # fmt: skip
+    evidence = pl.concat(
+        [
+            pl.read_parquet(run / "evidence.parquet"),
+            sign([stacked(ids, one, "exact")], "erase_one", 0),
+            sign([stacked(ids, order, "exact")], "erase_order", 0),
+        ]
+    )
     evidence.write_parquet(run / "evidence.parquet")
     (run / "summary.json").write_text(
         json.dumps(summarize(evidence, instances, CLASSES, 0).to_dicts())
@@ -94,9 +96,12 @@ def rows(figure, field: str) -> list[dict]:
 
 def test_the_four_figures_are_drawn_with_words(drawn):
     assert list(drawn) == [
-        "erase_one_points", "erase_one_negatives", "erase_order_boxes", "erase_order_excess",
-    ]  # fmt: skip
-    assert all(re.search(r"\d\.\d\d", figure.words) for figure in drawn.values())
+        "erase_one_points",
+        "erase_one_negatives",
+        "erase_order_boxes",
+        "erase_order_excess",
+    ]
+    assert all(re.search(r"\d\.\d\d", figure.description) for figure in drawn.values())
 
 
 def test_points_are_the_documents_and_open_them(record, drawn):
@@ -113,7 +118,7 @@ def test_points_are_the_documents_and_open_them(record, drawn):
 def test_the_histogram_counts_the_negatives_once(record, drawn):
     negatives = int((record.measured("erase_one", "delta_js", "attention")["value"] < 0).sum())
     bars = rows(drawn["erase_one_negatives"], "share")
-    counts = [int(re.search(r": ([\d,]+) of", bar["say"])[1]) for bar in bars]
+    counts = [int(re.search(r": ([\d,]+) of", bar["tooltip"])[1]) for bar in bars]
     assert 0 < sum(counts) == negatives
 
 
@@ -137,8 +142,13 @@ def test_excess_is_stacked_to_the_whole(record, drawn):
         own = [bar for bar in bars if bar["order"] == name]
         excess = record.measured("erase_order", "excess_items", order)["value"].drop_nulls()
         known = DOCUMENTS - 1
-        groups = [(excess == 0).sum(), (excess == 1).sum(), excess.is_between(2, 4).sum(),
-                  (excess > 4).sum(), known - len(excess)]  # fmt: skip
+        groups = [
+            (excess == 0).sum(),
+            (excess == 1).sum(),
+            excess.is_between(2, 4).sum(),
+            (excess > 4).sum(),
+            known - len(excess),
+        ]
         assert [bar["high"] - bar["low"] for bar in own] == pytest.approx(
             np.array(groups) / known, abs=2e-4
         )

@@ -1,4 +1,4 @@
-"""Do the papers' numbers stand beside the probe, corpus and model that they are of?"""
+"""Published numbers beside the probe, corpus and model that they belong to."""
 
 import csv
 import json
@@ -21,8 +21,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(tmp_path_factory.mktemp("plain"), documents=6)
 
 
-def run_of(folder: Path, corpus: str, encoder: str = "bilstm", attention: str = "additive",
-           classes: tuple[str, ...] = ("bad", "good")) -> RunRecord:  # fmt: skip
+def run_of(
+    folder: Path,
+    corpus: str,
+    encoder: str = "bilstm",
+    attention: str = "additive",
+    classes: tuple[str, ...] = ("bad", "good"),
+) -> RunRecord:
     content = json.loads((folder / "run.json").read_text())
     content["corpus"]["name"] = corpus
     content["settings"] |= {"encoder": encoder, "attention": attention}
@@ -48,8 +53,9 @@ def test_a_doubt_is_told_once(folder: Path):
         "Serrano & Smith 2019, table 2, i* by attention, per cent: both = 0.50, top only = 8.70, "
         "random only = 1.30, neither = 89.60 (recalled)."
     ]
-    assert found["erase_order"][0].endswith("gradient before attention = 0.087125 "
-                                            "(published program).")  # fmt: skip
+    assert found["erase_order"][0].endswith(
+        "gradient before attention = 0.087125 (published program)."
+    )
 
 
 def test_a_number_of_another_corpus_is_said_to_be_one(folder: Path):
@@ -57,11 +63,14 @@ def test_a_number_of_another_corpus_is_said_to_be_one(folder: Path):
     assert line.endswith("(published program, of imdb10).")
 
 
-@pytest.mark.parametrize(("corpus", "encoder", "attention"), [
-    ("reviews", "bilstm", "additive"),  # no paper has it
-    ("yahoo", "bilstm", "additive"),  # nor this model on it
-    ("imdb", "bilstm", "none of ours"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("corpus", "encoder", "attention"),
+    [
+        ("reviews", "bilstm", "additive"),  # no paper has it
+        ("yahoo", "bilstm", "additive"),  # nor this model on it
+        ("imdb", "bilstm", "none of ours"),
+    ],
+)
 def test_another_corpus_or_model_gets_nothing(folder: Path, corpus, encoder, attention):
     assert published(run_of(folder, corpus, encoder, attention)) == {}
 
@@ -74,13 +83,35 @@ def test_no_published_number_of_a_probe_is_forgotten(folder: Path):
         for model in ((e, a) for e in grid.encoders for a in grid.attentions):
             lines = published(run_of(folder, grid.name, *model, classes=("0", "1", "2")))
             said[grid.beside or grid.name, spelt(*model)] = str(lines)
-    probed = {part.published for paper in declared for table in paper.tables
-              for part in table.parts if not part.encoders
-              if any(measure.probe for measure in part.measures)}  # fmt: skip
+    probed = {
+        part.published
+        for paper in declared
+        for table in paper.tables
+        for part in table.parts
+        if not part.encoders
+        if any(measure.probe for measure in part.measures)
+    }
     with (REFERENCE / "published.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["table"] in probed
-                and not row["setting"].startswith(NOT_BESIDE_A_RUN)]  # fmt: skip
+        rows = [
+            row
+            for row in csv.DictReader(file)
+            if row["table"] in probed and not row["setting"].startswith(NOT_BESIDE_A_RUN)
+        ]
     assert len(rows) > 100
     for row in rows:  # what is no model's name is told of the paper's one model
         model = row["setting"] if "+" in row["setting"] else "bilstm+additive"
         assert row["value"] in said[row["corpus"], model], row
+
+
+def test_the_papers_numbers_stand_beside_a_run_of_its_corpus(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", documents=6)
+    assert published(read_run(folder)) == {}
+    run = json.loads((folder / "run.json").read_text())
+    run["corpus"]["name"] = "babi1"
+    (folder / "run.json").write_text(json.dumps(run))
+    first, second = published(read_run(folder))["agreement"]
+    assert first == (
+        "Jain & Wallace 2019, table 2, attention and gradient: mean = 0.23, "
+        "standard deviation = 0.19, share with p ≤ 0.05 = 0.46."
+    )
+    assert "leave-one-out" in second

@@ -1,0 +1,46 @@
+"""Claims by notion, and the sentence that sums up each notion."""
+
+import pytest
+
+from assay.report.sections.verdict import DECLARED, by_notion
+from assay.runs.directory import ClaimFinding
+from assay.verdict import NOTIONS
+
+
+def claim(name: str, finding: str, notion: str | None = None) -> ClaimFinding:
+    return ClaimFinding(
+        name, f"{name} says.", finding, 0.5, 0.4, 0.6, None, "", None, None, 9, notion
+    )
+
+
+def test_claims_stand_under_their_notions() -> None:
+    verdict = [claim(name, "supported") for name in DECLARED]
+    groups = by_notion(verdict)
+    assert [group.name for group in groups] == list(NOTIONS)
+    assert [len(group.claims) for group in groups] == [3, 6, 1]
+    assert all(group.sentence.startswith("It may be said that") for group in groups)
+
+
+def test_the_verdicts_own_notion_wins() -> None:
+    (group,) = by_notion([claim("agrees", "undecided", "plausibility")])
+    assert group.name == "plausibility"
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        (("contradicted", "supported"), "It may not be said that"),
+        (("supported", "undecided"), "It may be said only in part"),
+        (("supported", "not measured"), "It may be said only in part"),
+        (("undecided", "not measured"), "It is open whether"),
+        (("not measured", "not applicable"), "Nothing was tested"),
+        (("supported", "supported"), "every claim is supported"),
+    ],
+)
+def test_one_sentence_says_what_may_be_said(findings: tuple[str, str], said: str) -> None:
+    (group,) = by_notion([claim("agrees", findings[0]), claim("stable", findings[1])])
+    assert said in group.sentence
+    assert group.sentence.count(".") == 1
+    for one in group.tested:
+        if said != "every claim is supported":
+            assert DECLARED[one.claim].clause in group.sentence

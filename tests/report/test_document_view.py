@@ -1,0 +1,110 @@
+"""The documents in the page: which, in what order, and packed without loss."""
+
+import base64
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.report import document_view
+from assay.report.document_view import DocumentData, document_data
+from assay.runs.directory import RunRecord, read_run
+from tests.report.synthetic_run import SCRIPT, write_run
+
+
+@pytest.fixture(scope="module")
+def record(shared_run: Path) -> RunRecord:
+    return read_run(shared_run)
+
+
+def documents_in(found: DocumentData) -> list[dict]:
+    return json.loads(found.text)["documents"]
+
+
+def test_everything_is_held_where_there_is_room(record: RunRecord) -> None:
+    found = document_data(record, 3_000_000)
+    assert (found.shown, found.left_out, found.too_long) == (len(record.instances), 0, 0)
+    assert sorted(one["place"] for one in documents_in(found)) == list(range(len(record.instances)))
+
+
+@pytest.mark.parametrize("room", [60_000, 100_000])
+def test_what_is_left_out_is_counted_and_the_room_is_kept(record: RunRecord, room: int) -> None:
+    found = document_data(record, room)
+    assert len(found.text.encode()) <= room
+    assert 0 < found.shown < len(record.instances)
+    assert found.shown + found.left_out == len(record.instances)
+    assert found.too_long >= 1  # the one of 1,000 items
+    taken = [one["place"] for one in documents_in(found)]
+    order = [place for place in document_view.order(record) if place in set(taken)]
+    assert taken == order
+
+
+def test_no_room_holds_no_document(record: RunRecord) -> None:
+    assert document_data(record, -5).shown == 0
+
+
+def test_the_order_holds_each_once_and_the_extremes_early(record: RunRecord) -> None:
+    order = document_view.order(record)
+    assert sorted(order) == list(range(len(record.instances)))
+    assert order == document_view.order(record)
+    table = document_view.sortable(record)
+    ends = {
+        table.drop_nulls(key).sort(key, "id", descending=[down, False])["place"][0]
+        for key in document_view.SORTS
+        for down in (False, True)
+    }
+    assert ends <= set(order[: 4 * len(document_view.SORTS)])
+
+
+def test_weights_and_logits_come_back_exactly_and_scores_closely(record: RunRecord) -> None:
+    heading = document_view.heading(record)
+    table = document_view.sortable(record)
+    for row in table.head(6).iter_rows(named=True):
+        one = document_view.pack(row, heading, record.classes)
+        kind = f"<{heading['format']}"
+        for name in document_view.WEIGHTS:
+            assert _read(one["weights"][name], kind) == pytest.approx(row[name], abs=1e-7)
+        logits = _read(one["logits"], kind).reshape(len(row["tokens"]), -1)
+        assert logits == pytest.approx(np.array(row["token_logits"]), abs=document_view.NOTICEABLE)
+        largest, text = one["scores"]["gradient"]
+        shares = _read(text, "<i2") / document_view.FULL
+        assert shares * largest == pytest.approx(row["gradient"], abs=largest / document_view.FULL)
+
+
+def _read(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype=kind).astype(float)
+
+
+def test_values_that_do_not_exist_stay_apart_from_zero() -> None:
+    largest, text = document_view._share([0.0, float("nan"), -2.0, None])
+    assert largest == 2.0
+    assert _read(text, "<i2").tolist() == [
+        0,
+        document_view.MISSING,
+        -document_view.FULL,
+        document_view.MISSING,
+    ]
+
+
+def test_large_logits_keep_more_digits(record: RunRecord) -> None:
+    assert document_view._format(record.instances) == "f4"
+    thousandfold = pl.element().list.eval(pl.element() * 1000)
+    grown = record.instances.with_columns(pl.col("token_logits").list.eval(thousandfold))
+    assert document_view._format(grown) == "f8"
+
+
+def test_the_json_cannot_end_its_element(record: RunRecord) -> None:
+    text = document_data(record, 3_000_000).text
+    assert not re.search("[<>&]", text)
+    tokens = [token for one in json.loads(text)["documents"] for token in one["tokens"]]
+    assert SCRIPT in tokens  # read back, it is whole
+
+
+def test_an_enormous_document_does_not_push_out_the_others(tmp_path: Path) -> None:
+    record = read_run(write_run(tmp_path / "run", documents=30))
+    found = document_data(record, 100_000)
+    assert found.too_long == 1
+    assert found.shown > 10
