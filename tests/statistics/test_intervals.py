@@ -1,4 +1,4 @@
-"""Do the intervals say what a plain resampling, or scipy, says?"""
+"""Tests of the intervals against plain resampling and scipy."""
 
 import math
 import tracemalloc
@@ -29,7 +29,7 @@ def plain_bootstrap(values, statistic, draws, seed):
 @pytest.mark.parametrize(
     ("interval", "statistic"), [(mean_interval, np.mean), (median_interval, np.median)]
 )
-def test_bounds_are_those_of_plain_resampling(n, interval, statistic):
+def test_bounds_equal_plain_resampling(n, interval, statistic):
     values = np.random.default_rng(n).gamma(2.0, size=n)
     ours = interval(values, seed=1)
     draws = plain_bootstrap(values, statistic, 20_000, seed=2)
@@ -42,7 +42,7 @@ def test_bounds_are_those_of_plain_resampling(n, interval, statistic):
 
 
 @pytest.mark.parametrize("n", [2, 4, 5, 12, 41])
-def test_medians_drawn_directly_have_the_distribution_of_resampled_ones(n):
+def test_direct_medians_have_the_distribution_of_resampled_ones(n):
     values = np.sort(np.random.default_rng(n).random(n))
     direct = np.concatenate([_resampled_medians(values, seed) for seed in range(10)])
     resampled = plain_bootstrap(values, np.median, 10 * DRAWS, seed=99)
@@ -50,14 +50,14 @@ def test_medians_drawn_directly_have_the_distribution_of_resampled_ones(n):
 
 
 @pytest.mark.parametrize("interval", BOOTSTRAPS)
-def test_seed_decides(interval):
+def test_result_depends_on_the_seed(interval):
     values = np.random.default_rng(0).random(501)
     assert interval(values, seed=3) == interval(values, seed=3)
     assert interval(values, seed=3) != interval(values, seed=4)
 
 
 @pytest.mark.parametrize("interval", BOOTSTRAPS)
-def test_none_and_one(interval):
+def test_no_value_and_one_value(interval):
     nothing = interval([], seed=0)
     assert nothing.n == 0
     assert math.isnan(nothing.value)
@@ -71,7 +71,7 @@ def test_constant_values_have_no_width(interval):
     assert interval([2.0] * 10, seed=0) == Interval(2.0, 2.0, 2.0, 10)
 
 
-def test_mean_covers_about_as_often_as_it_says():
+def test_coverage_of_the_mean():
     rng = np.random.default_rng(8)
     intervals = [mean_interval(rng.normal(size=60), seed) for seed in range(300)]
     covered = np.mean([i.low <= 0 <= i.high for i in intervals])
@@ -94,16 +94,16 @@ def test_nan_is_refused(interval):
         interval([1.0, math.nan], seed=0)
 
 
-def test_wilson_by_its_formula():
+def test_wilson_interval_by_its_formula():
     hits, n, z = 7, 20, stats.norm.ppf(0.975)
-    centre = (hits + z**2 / 2) / (n + z**2)
+    center = (hits + z**2 / 2) / (n + z**2)
     half = z / (n + z**2) * math.sqrt(hits * (n - hits) / n + z**2 / 4)
     ours = share_interval(hits, n)
     assert (ours.value, ours.n) == (0.35, 20)
-    assert (ours.low, ours.high) == pytest.approx((centre - half, centre + half))
+    assert (ours.low, ours.high) == pytest.approx((center - half, center + half))
 
 
-def test_shares_at_the_ends():
+def test_shares_of_zero_and_one():
     assert share_interval(0, 10).low == 0
     assert share_interval(10, 10).high == 1
     assert math.isnan(share_interval(0, 0).value)
@@ -111,7 +111,7 @@ def test_shares_at_the_ends():
         share_interval(3, 2)
 
 
-def test_seeds_by_scipy():
+def test_seeds_interval_equals_scipy():
     values = [0.81, 0.84, 0.79, 0.80]
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     ours = seeds_interval(values)

@@ -1,12 +1,12 @@
 """Ascent from feasible weights to feasible weights further from the original.
 
-Terms: all weights with the same logits form a polytope, the *fibre* of that output. A *carrier* is
+Terms: all weights with the same logits form a polytope, the *fiber* of that output. A *carrier* is
 an item with weight. The *ball* is the set of predictions with TVD <= eps; a *corner* of it is a
 prediction in which one class takes from another as much as it may.
 
 Each round of `climb` applies four steps that never reduce the divergence:
 
-1. `gather`: along any line in the fibre the divergence is convex, so one end of the line is at
+1. `gather`: along any line in the fiber the divergence is convex, so one end of the line is at
    least as far from the original. Walking to such ends empties one item after another, until at
    most C items carry all weight (Carathéodory).
 2. `swap_items`: items are swapped in one by one, as in the simplex method, while that helps.
@@ -173,7 +173,7 @@ def move_to_corner(proposals: Floats, documents: ConstrainedDocuments) -> Floats
 
 
 def _corner_logits(documents: ConstrainedDocuments) -> Floats:
-    """The corners (N, corners, C), one per ordered pair of classes."""
+    """The logits of the corners (N, corners, C), one per ordered pair of classes."""
     size = documents.values.shape[-1]
     taker, giver = np.nonzero(~np.eye(size, dtype=np.bool_))
     original = documents.original

@@ -33,6 +33,8 @@ CONTROL_ENCODERS: dict[str, type[Pooled]] = {"pooled": Pooled}
 HIERARCHICAL = ("han-rnn", "han-conv", "han-none")
 FLAT = ("flan-rnn", "flan-conv", "flan-none")
 SERRANO_SMITH = HIERARCHICAL + FLAT
+DELETION_BYTES = 48 * 2**20  # working memory of leave-one-out per chunk of documents
+_BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,6 @@ class ModelConfig:
     words: int  # size of the vocabulary
     embedding: int
     size: int  # m, the width of a state
-
-
-DELETION_BYTES = 48 * 2**20  # working memory of leave-one-out per chunk of documents
-_BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
 
 
 class TextEncoder(nn.Module):

@@ -52,7 +52,7 @@ def may_fade(view: View) -> Tensor:
 
 
 def is_checked(view: View) -> Tensor:
-    """True (B,) if the document is computed exactly, to check the others."""
+    """True (B,) if the document is computed both ways, to check the others."""
     names = view.fading_check if isinstance(view, AuditView) else frozenset()
     chosen = [name in names for name in view.batch.ids]
     return torch.tensor(chosen, dtype=torch.bool, device=view.batch.mask.device)
@@ -96,15 +96,15 @@ LEAVE_ONE_OUT = Score(
 )
 
 
-def choose_checked_documents(whole: RunDocuments, exact_below: int, seed: int) -> frozenset[str]:
+def choose_checked_documents(run: RunDocuments, exact_below: int, seed: int) -> frozenset[str]:
     """The ids of the long documents with the smallest keys, within a budget of cost.
 
     One is always checked: the shortest, if the first exceeds the budget alone.
     """
-    long = [row for row, length in enumerate(whole.lengths) if length >= exact_below]
+    long = [row for row, length in enumerate(run.lengths) if length >= exact_below]
     if not long:
         return frozenset()
-    names, lengths = [whole.ids[row] for row in long], np.array(whole.lengths, dtype=np.int64)[long]
+    names, lengths = [run.ids[row] for row in long], np.array(run.lengths, dtype=np.int64)[long]
     order = np.argsort(document_keys(names, seed, "fading check"), kind="stable")[:CHECKED]
     fits = np.cumsum(lengths[order] ** 2) <= CHECKED_SQUARED_ITEMS
     chosen = order[fits].tolist() or [int(lengths.argmin())]

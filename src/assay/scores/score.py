@@ -21,6 +21,13 @@ from assay.models.protocol import Model
 from assay.models.view import View
 from assay.statistics.keyed_random import document_keys, uniform
 
+WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
+# Budget of a sample, as costs grow with the square of the length: 100 documents of 200 items.
+SQUARED_ITEMS = 4_000_000
+PASS_BYTES = 16 * 2**20  # of states in one pass; convolutions need about ten times as much
+_BYTES_PER_STATE = 4 * 8  # input, gates, state and cell of one item, per unit of its state
+_KEPT_FOR_GRADIENT = 2  # additional memory of a backward pass, as a multiple
+
 
 def any_model(model: Model) -> object:
     """Accept every model; most scores apply to all."""
@@ -38,12 +45,6 @@ class Score:
     check: Callable[[Model], object] = any_model  # raises NotApplicable without computing
     signed: bool = False  # negative values: the item speaks against the prediction
     costly: bool = False  # computed on a sample of the documents of the run
-
-
-WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
-SQUARED_ITEMS = (
-    4_000_000  # budget of a sample, as the cost grows with the square: 100 documents of 200 items
-)
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,6 @@ class RunDocuments:
 def is_partly_marked(marks: Sequence[bool] | None) -> bool:
     """True if some items are marked and others are not; only then can scores be compared."""
     return marks is not None and any(marks) and not all(marks)
-
-
-PASS_BYTES = 16 * 2**20  # of states in one pass; convolutions need about ten times as much
-_BYTES_PER_STATE = 4 * 8  # input, gates, state and cell of one item, per unit of its state
-_KEPT_FOR_GRADIENT = 2  # additional memory of a backward pass, as a multiple
 
 
 def rows_per_pass(view: View, length: int, *, gradient: bool = False) -> int:

@@ -60,6 +60,7 @@ def draw_subsets(key: np.uint64, length: int) -> WeightedSamples:
 
 
 def solve_ridge(samples: Values, outputs: Values, weights: Values) -> Values:
+    """The coefficients of a weighted ridge regression with an unpenalized intercept."""
     coefficients: Values = Ridge(alpha=PENALTY).fit(samples, outputs, weights).coef_
     return coefficients
 
