@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 import torch
 
-from assay.exact.erasure import AffineErasure, Flips, decided, removal_order
+from assay.exact.erasure import AffineErasure, Flips, decided_classes, removal_order
 from assay.models.view import View
 from assay.probes import erase_one, erase_order
 from assay.probes.erasure import DecodedErasure, erasure_of
@@ -185,7 +185,7 @@ def test_an_order_is_erased_step_by_step(task, classes):
                 part = View(view.model, view.batch.rows(slice(row, row + 1)))
                 logits = part.decode(torch.from_numpy(proposal)[None]).double().numpy()
                 two = logits if logits.shape[1] > 1 else np.c_[0 * logits, logits]
-                if decided(two)[0] != part.decisions[0]:
+                if decided_classes(two)[0] != part.decisions[0]:
                     flipped = step
                     break
             assert never[row] == (flipped is None)

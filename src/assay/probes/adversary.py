@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS, WEIGHT_BINS, rows
-from assay.exact.diverse import Diverse, diverse_adversaries
+from assay.exact.diverse import DiverseAdversaries, diverse_adversaries
 from assay.exact.search import PAIR_SEARCH, published_search, starting_logits
 from assay.exact.several_classes import bracket_adversary
 from assay.exact.two_classes import exact_adversary
@@ -34,7 +34,7 @@ class AlternativeWeights:
     tvd: np.ndarray
     shown: np.ndarray  # (B, T) at SHOWN_EPS
     upper: np.ndarray | None = None
-    several: Diverse | None = None  # at SHOWN_EPS
+    several: DiverseAdversaries | None = None  # at SHOWN_EPS
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from assay.evidence import stacked
-from assay.exact.erasure import FEWEST, Erasure, decided, item_counts
+from assay.exact.erasure import MIN_ITEMS, Erasure, decided_classes, item_counts
 from assay.exact.numerics import Flags, Floats, Indices
 from assay.models.view import View
 from assay.probes.erasure import erasure_of, rankings
@@ -66,8 +66,8 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 def each_alone(erasure: Erasure) -> Singles:
     p = class_probabilities(torch.from_numpy(erasure.intact.copy()))
     q = class_probabilities(torch.from_numpy(erasure.without_each))
-    flips = decided(erasure.without_each) != decided(erasure.intact)[:, None]
-    several = (item_counts(erasure) >= FEWEST)[:, None]
+    flips = decided_classes(erasure.without_each) != decided_classes(erasure.intact)[:, None]
+    several = (item_counts(erasure) >= MIN_ITEMS)[:, None]
     parts = (jsd(p[:, None], q).numpy(), flips.astype(np.float64), erasure.weights)
     return Singles(*(np.where(several, part, np.nan) for part in parts))
 

@@ -20,10 +20,10 @@ from assay.exact.erasure import (
     AffineErasure,
     Erasure,
     Flips,
-    by_order,
     first_flip,
     item_counts,
     removal_order,
+    split_by_order,
 )
 from assay.exact.erasure_measures import curves, smallest_flipping_sets
 from assay.exact.numerics import Floats, document_chunks
@@ -70,8 +70,8 @@ def erased(erasure: Erasure, ranked: dict[str, Floats]) -> tuple[dict[str, Flips
         removed = erasure.without_first(order)
         found = first_flip(erasure, order, removed)
         drawn = curves(erasure, removed, erasure.with_first(order))
-        flips |= zip(chosen, by_order(found, len(chosen)), strict=True)
-        shapes += zip(chosen, map(asdict, by_order(drawn, len(chosen))), strict=True)
+        flips |= zip(chosen, split_by_order(found, len(chosen)), strict=True)
+        shapes += zip(chosen, map(asdict, split_by_order(drawn, len(chosen))), strict=True)
     return flips, shapes
 
 

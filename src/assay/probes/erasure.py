@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from assay.exact.erasure import AffineErasure, Erasure, two_or_more
+from assay.exact.erasure import AffineErasure, Erasure, at_least_two_logits
 from assay.exact.numerics import Flags, Floats, Indices, document_chunks
 from assay.models.view import View
 from assay.scores.gradients import log_odds
@@ -111,4 +111,4 @@ class DecodedErasure:
         mass = kept.sum(-1, keepdims=True)
         np.divide(kept, mass, out=kept, where=mass > 0)
         logits = self.view.decode(torch.from_numpy(kept).to(self.view.weights.device))
-        return two_or_more(logits.double().cpu().numpy())
+        return at_least_two_logits(logits.double().cpu().numpy())

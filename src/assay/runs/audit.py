@@ -17,13 +17,13 @@ from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Document
 from assay.data.vocabulary import Vocabulary
 from assay.evidence import empty, sign
-from assay.models.protocol import AttendsWords, Model
+from assay.models.protocol import Model, SupportsWordWeights
 from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.inputs import bind_inputs, prepare_inputs
 from assay.probes.probe import Probe
 from assay.scores import SCORES
-from assay.scores.leave_one_out import checked_documents
+from assay.scores.leave_one_out import choose_checked_documents
 from assay.scores.score import RunDocuments, Score, take_rows
 
 AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
@@ -66,7 +66,7 @@ def audit_documents(
     sampled = run.sample(sample, seed)
     samples = {score.name: sampled for score in sought if score.costly}
     pool = None if split.pool is None else split.pool.to(device)
-    checked = checked_documents(run, exact_below, seed)
+    checked = choose_checked_documents(run, exact_below, seed)
     bound = bind_inputs(inputs or {}, documents, run)
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
@@ -162,7 +162,7 @@ def describe_documents(
     if any(d.rationale is not None for d in documents):
         rationale = [None if d.rationale is None else list(d.rationale) for d in documents]
         frame = frame.with_columns(pl.Series("rationale", rationale, dtype=pl.List(pl.Boolean)))
-    if isinstance(view.model, AttendsWords):
+    if isinstance(view.model, SupportsWordWeights):
         frame = frame.with_columns(*_words(view.model, view, documents))
     return frame if view.affine is None else frame.with_columns(*_affine(view, lengths))
 
@@ -180,10 +180,12 @@ def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFra
     return joined.sort(keys, maintain_order=True).drop(keys)
 
 
-def _words(model: AttendsWords, view: View, documents: Sequence[Document]) -> list[pl.Series]:
+def _words(
+    model: SupportsWordWeights, view: View, documents: Sequence[Document]
+) -> list[pl.Series]:
     """The words of each sentence and the attention among them."""
     words = [[list(sentence) for sentence in d.words or ()] for d in documents]
-    weights = model.words_attended(view.batch)
+    weights = model.word_weights(view.batch)
     return [
         pl.Series("words", words, dtype=pl.List(pl.List(pl.String))),
         pl.Series("word_attention", weights, dtype=pl.List(pl.List(pl.Float64))),

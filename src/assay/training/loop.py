@@ -16,7 +16,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from assay.data.batches import Batch, EncodedSplit, evaluation_batches, training_batches
 from assay.data.corpus import Corpus
 from assay.models.classifier import Network
-from assay.models.hierarchical import dropping
+from assay.models.hierarchical import active_dropout
 from assay.progress import Track, untracked
 from assay.statistics.divergence import decisions
 from assay.training.objectives import (
@@ -176,7 +176,7 @@ def train_epochs(
         model.train()
         batches = training_batches(split.lengths, recipe.batch_size, rng)
         total = torch.zeros((), dtype=torch.float64)
-        with dropping(model, rates, generator):
+        with active_dropout(model, rates, generator):
             for rows in track(batches, f"epoch {epoch} of {recipe.epochs}", len(batches)):
                 total += _step(model, split.batch(rows.tolist()), loss, optimizer, recipe.regime)
         model.eval()

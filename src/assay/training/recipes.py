@@ -15,7 +15,7 @@ from assay.data.text import to_sentences
 from assay.errors import UserError
 from assay.models.attention import ATTENTIONS
 from assay.models.build import MODELS
-from assay.models.classifier import ENCODERS, HIERARCHICAL, LAYERED, ModelConfig
+from assay.models.classifier import ENCODERS, HIERARCHICAL, SERRANO_SMITH, ModelConfig
 from assay.models.hierarchical import BEFORE_CONVOLUTIONS, BEFORE_SENTENCES, BEFORE_WORDS, ON_LOGITS
 
 
@@ -109,7 +109,7 @@ _ROWS = {
 }
 # With the other encoders' sizes: a probe may train one of those for comparison.
 _SIZES = Recipe.sizes + tuple(
-    (name, EMBEDDING if name.endswith("none") else STATE) for name in LAYERED
+    (name, EMBEDDING if name.endswith("none") else STATE) for name in SERRANO_SMITH
 )
 
 
@@ -165,7 +165,7 @@ def recipe_for(corpus: Corpus, preset: str, encoder: str = next(iter(ENCODERS)))
     """The recipe of the paper that the encoder comes from."""
     if preset not in PRESETS:
         raise UserError(f"unknown preset {preset!r}: pass one of {', '.join(PRESETS)}")
-    if encoder in LAYERED:
+    if encoder in SERRANO_SMITH:
         return serrano_smith(corpus, preset, encoder)
     return jain_wallace(corpus, preset)
 
@@ -178,7 +178,7 @@ def configure(
         raise UserError(f"unknown encoder {encoder!r}: pass one of {', '.join(MODELS)}")
     if attention not in ATTENTIONS:
         raise UserError(f"unknown attention {attention!r}: pass one of {', '.join(ATTENTIONS)}")
-    if encoder in LAYERED and corpus.task == "pair":
+    if encoder in SERRANO_SMITH and corpus.task == "pair":
         raise UserError(
             f"{corpus.name} has two texts per document, and {encoder} reads one: pass --encoder "
             f"{' or '.join(ENCODERS)}, or another corpus."
