@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 SCHEMA = pl.Schema(
     {
@@ -78,6 +79,18 @@ def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
     own = pl.col("seed").fill_null(seed)
     signed = pl.concat(frames).with_columns(probe=pl.lit(probe), seed=own)
     return signed.select(SCHEMA.names()).cast(SCHEMA)
+
+
+def labels_and_predictions(frame: pl.DataFrame, *groups: str) -> list[NDArray[np.int64]]:
+    """The labels (N,) of a probe's documents, then per group the predictions (seeds, N)."""
+    labels = frame.filter(quantity="label").sort("instance")["value"]
+    predictions = frame.filter(quantity="prediction").sort("seed", "instance")
+    arrays = [labels.to_numpy().astype(np.int64)]
+    for group in groups:
+        own = predictions.filter(group=group)
+        models = own["seed"].n_unique()
+        arrays.append(own["value"].to_numpy().astype(np.int64).reshape(models, -1))
+    return arrays
 
 
 def empty() -> pl.DataFrame:

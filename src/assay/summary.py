@@ -150,13 +150,8 @@ def _compared(
     frame: pl.DataFrame, groups: tuple[str, str], seed: int
 ) -> dict[str, float | int | None]:
     """The F1 of the first group's models minus that of the second's."""
-    known = frame.filter(quantity="label").sort("instance")["value"]
-    decided = frame.filter(quantity="prediction").sort("seed", "instance")
-    ones, others = (
-        own["value"].to_numpy().astype(np.int64).reshape(own["seed"].n_unique(), -1)
-        for own in (decided.filter(group=group) for group in groups)
-    )
-    interval = f1_difference(known.to_numpy().astype(np.int64), ones, others, seed)
+    labels, first, second = labels_and_predictions(frame, *groups)
+    interval = f1_difference(labels, first, second, seed)
     return {**asdict(interval), "skipped": 0}
 
 

@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from assay.data.corpus import Document
 from assay.data.text import item_words
-from assay.data.vocabulary import FIRST_ROW, PAD, SentenceTable, Vocabulary
+from assay.data.vocabulary import FIRST_ROW, PAD, SentenceTable, Vocabulary, length_cuts
 
 LENGTH_NOISE = 0.1  # Jain & Wallace: relative noise on lengths before sorting by them
 
@@ -151,14 +151,7 @@ def evaluation_batches(lengths: np.ndarray, cells: int, power: int = 1) -> list[
     cells, for work whose cost grows with the square of the length.
     """
     order = np.argsort(lengths, kind="stable")
-    batches: list[np.ndarray] = []
-    start = 0
-    for end in range(1, len(order) + 1):
-        # The lengths ascend, so the next document would be the widest: does it still fit?
-        if end == len(order) or lengths[order[end]] ** power * (end + 1 - start) > cells:
-            batches.append(order[start:end])
-            start = end
-    return batches
+    return [order[cut] for cut in length_cuts(lengths[order].tolist(), cells, power)]
 
 
 def _pad(sequences: list[Tensor]) -> tuple[Tensor, Tensor]:

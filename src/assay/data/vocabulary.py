@@ -86,7 +86,7 @@ class SentenceTable:
         """
         starts, lengths = self.starts[rows], self.starts[rows + 1] - self.starts[rows]
         order = torch.argsort(lengths, stable=True)
-        for group in _groups(lengths[order].tolist(), cells):
+        for group in length_cuts(lengths[order].tolist(), cells):
             positions = order[group]
             width = int(lengths[positions[-1]])
             column = torch.arange(width, device=rows.device)
@@ -95,10 +95,14 @@ class SentenceTable:
             yield PaddedSentences(positions, self.words[source].masked_fill(~mask, PAD), mask)
 
 
-def _groups(ascending: list[int], cells: int) -> Iterator[slice]:
+def length_cuts(ascending: Sequence[int], cells: int, power: int = 1) -> Iterator[slice]:
+    """Cut ascending lengths into runs of at most `cells` padded cells; one always fits.
+
+    With `power` 2 a sequence of length T counts as T**2 cells, for work that grows that way.
+    """
     start = 0
     for end in range(1, len(ascending) + 1):
-        # The lengths ascend, so the next sentence would be the widest: does it still fit?
-        if end == len(ascending) or ascending[end] * (end + 1 - start) > cells:
+        # The lengths ascend, so the next sequence would be the widest: does it still fit?
+        if end == len(ascending) or ascending[end] ** power * (end + 1 - start) > cells:
             yield slice(start, end)
             start = end

@@ -22,7 +22,7 @@ from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Document
 from assay.data.embeddings import Vectors, load_vectors
 from assay.data.files import read_json, write_file, write_json, write_parquet
-from assay.engines import Task, run_graph, run_jobs
+from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
 from assay.progress import Track
@@ -265,12 +265,14 @@ def audit_model(
     workers = max(1, execution.workers // settings.threads)
     alone = execution.engine == "processes" and workers == 1
     engine = "serial" if alone else execution.engine
+    tasks = [Task(str(number), job) for number, job in enumerate(jobs)]
     with execution.watching("audit") as watch:
-        finished = run_jobs(
-            engine, run_audit, jobs, workers, ray_address=execution.ray_address, watch=watch
+        finished = run_graph(
+            engine, run_audit, tasks, workers, ray_address=execution.ray_address, watch=watch
         )
-        done = set(finished)
-    parts = [part for part in (folder.resolve() / job.job.key for job in jobs) if part in done]
+        # By number, because engines finish jobs in any order.
+        places = dict(finished)
+    parts = [places[task.key] for task in tasks]
     return collect(parts, corpus.test)
 
 
