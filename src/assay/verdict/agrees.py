@@ -13,6 +13,7 @@ from assay.verdict.claim import (
     Claim,
     Decision,
     decision,
+    ratio_bounds,
     resampled_means,
     side,
     side_by_side,
@@ -40,7 +41,7 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     if np.quantile(spans, TAILS[0]) <= 0:
         why = "Gradient and leave-one-out agree with each other no better than shuffled weights do."
         return decision("undecided", why, n=n)
-    low, high = (float(q) for q in np.quantile((draws[:, 0] - draws[:, 2]) / spans, TAILS))
+    low, high = ratio_bounds(draws[:, 0] - draws[:, 2], spans)
     own, ceiling, floor = taus.mean(0)
     effect = float((own - floor) / (ceiling - floor))
     finding = side(low, high, supported=AGREES_FROM, contradicted=DISAGREES_BELOW)

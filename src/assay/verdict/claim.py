@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from assay.statistics.intervals import Interval, f1_difference
+from assay.evidence import labels_and_predictions
+from assay.statistics.intervals import TAILS, Interval, f1_difference
 
 Finding = Literal["supported", "contradicted", "undecided", "not measured", "not applicable"]
 NotionName = Literal["transparency", "faithfulness", "plausibility"]
@@ -123,6 +123,17 @@ def resampled_means(columns: np.ndarray, seed: int) -> np.ndarray:
     return np.array([columns[rng.integers(n, size=n)].mean(0) for _ in range(DRAWS)])
 
 
+def ratio_bounds(numerators: np.ndarray, denominators: np.ndarray) -> tuple[float, float]:
+    """The 95 % bounds of a ratio over resamples (DRAWS,).
+
+    Resamples with a denominator of zero are left out: a single NaN would become both bounds. The
+    caller has made sure that they are few.
+    """
+    defined = denominators != 0
+    low, high = np.quantile(numerators[defined] / denominators[defined], TAILS).tolist()
+    return low, high
+
+
 def two_decimals(value: float) -> str:
     """Two decimals, without a minus sign before a zero."""
     return f"{round(float(value), 2) + 0:.2f}"
@@ -134,14 +145,5 @@ def f1_gap(evidence: pl.DataFrame, first: str, second: str, seed: int) -> Interv
     The value is the mean over seeds. F1 is that of the positive class, or macro F1 with three
     classes or more.
     """
-    known = evidence.filter(pl.col("quantity") == "label").sort("instance")
-    predictions = evidence.filter(pl.col("quantity") == "prediction")
-    labels: NDArray[np.int64] = known["value"].to_numpy().astype(np.int64)
-    return f1_difference(labels, _by_seed(predictions, first), _by_seed(predictions, second), seed)
-
-
-def _by_seed(predictions: pl.DataFrame, group: str) -> NDArray[np.int64]:
-    """The predictions of the models of a group, (seeds, documents)."""
-    own = predictions.filter(pl.col("group") == group).sort("seed", "instance")
-    seeds = own["seed"].n_unique()
-    return own["value"].to_numpy().astype(np.int64).reshape(seeds, -1)
+    labels, ones, others = labels_and_predictions(evidence, first, second)
+    return f1_difference(labels, ones, others, seed)

@@ -17,6 +17,7 @@ from assay.verdict.claim import (
     Claim,
     Decision,
     decision,
+    ratio_bounds,
     resampled_means,
     side,
     side_by_side,
@@ -43,12 +44,13 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
         why = f"Erasing items can change the decision of {n} documents; {ENOUGH_ERASED} are needed."
         return decision("undecided", why, n=n)
     draws = resampled_means(fractions[:, :3], seed)
-    if np.quantile(draws[:, 0] - draws[:, 2], TAILS[0]) <= 0:
+    spans = draws[:, 0] - draws[:, 2]
+    if np.quantile(spans, TAILS[0]) <= 0:
         why = f"{BEST[best].capitalize()} needs no fewer items than a random order."
         return decision("undecided", why, n=n)
-    low, high = np.quantile(_position(draws), TAILS).tolist()
+    low, high = ratio_bounds(draws[:, 0] - draws[:, 1], spans)
     means = fractions.mean(0)
-    effect = float(_position(means[None])[0])
+    effect = float((means[0] - means[1]) / (means[0] - means[2]))
     finding = side(low, high, supported=EFFICIENT_FROM, contradicted=INEFFICIENT_BELOW)
     if finding == "supported" and means[1] >= SOON_BELOW:
         finding = "undecided"
@@ -77,12 +79,6 @@ def _fractions(evidence: pl.DataFrame, orders: list[str]) -> np.ndarray:
     assert never is not None
     changed: np.ndarray = fractions[(never == 0).any(1)]
     return changed
-
-
-def _position(means: np.ndarray) -> np.ndarray:
-    """Attention's position from random (0) to best (1); columns: random, attention, best."""
-    position: np.ndarray = (means[:, 0] - means[:, 1]) / (means[:, 0] - means[:, 2])
-    return position
 
 
 CLAIM = Claim(

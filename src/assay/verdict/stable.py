@@ -14,6 +14,7 @@ from assay.verdict.claim import (
     Claim,
     Decision,
     decision,
+    ratio_bounds,
     resampled_means,
     side,
     side_by_side,
@@ -28,11 +29,14 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     own = evidence.filter((pl.col("group") == VARIED) | (pl.col("quantity") == "shuffled_jsd"))
     distances = side_by_side(own, ["median_jsd", "shuffled_jsd"])
     n = 0 if distances is None else len(distances)
-    if distances is None or n < 2 or distances[:, 1].mean() == 0:
-        why = "Shuffling the weights does not change them, so there is nothing to compare with."
-        return decision("undecided", why, n=n)
+    why = "Shuffling the weights does not change them, so there is nothing to compare with."
+    nothing = decision("undecided", why, n=n)
+    if distances is None or n < 2:
+        return nothing
     draws = resampled_means(distances, seed)
-    low, high = np.quantile(1 - draws[:, 0] / draws[:, 1], TAILS).tolist()
+    if np.quantile(draws[:, 1], TAILS[0]) <= 0:
+        return nothing  # too few documents have weights that shuffling changes
+    low, high = ratio_bounds(draws[:, 1] - draws[:, 0], draws[:, 1])
     retrained, shuffled = distances.mean(0)
     effect = float(1 - retrained / shuffled)
     models = 1 - own.filter(pl.col("quantity") == "mean_jsd")["value"].to_numpy() / shuffled
