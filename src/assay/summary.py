@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import polars as pl
 
+from assay.evidence import labels_and_predictions
 from assay.probes import PROBES
 from assay.probes.probe import Quantity
 from assay.statistics.intervals import (
