@@ -7,14 +7,13 @@ shuffled weights, and a ceiling, the tau of the gradient.
 import numpy as np
 import polars as pl
 
-from assay.statistics.intervals import TAILS
+from assay.statistics.intervals import TAILS, resampled_means
 from assay.verdict.claim import (
     JAIN_WALLACE,
     Claim,
     Decision,
     decision,
     ratio_bounds,
-    resampled_means,
     side,
     side_by_side,
     two_decimals,

@@ -28,7 +28,6 @@ WIEGREFFE_PINTER = "Wiegreffe & Pinter 2019"
 
 # Thresholds that several claims share.
 MAJORITY = 0.5  # of the documents
-DRAWS = 2_000  # resamples of the documents, where an effect is a ratio of means
 FAR_JSD = math.log(2) / 2  # from half of the largest JSD on, weights count as very different
 ENOUGH_ERASED = 30  # documents; an interval over fewer is not reliable
 # Attention must be worth something, by both intervals.
@@ -115,12 +114,6 @@ def side_by_side(
         return None
     wide = frame.pivot(by, index="instance", values="value").select(names)
     return wide.drop_nulls().to_numpy()
-
-
-def resampled_means(columns: np.ndarray, seed: int) -> np.ndarray:
-    """Means of each column over resampled documents, (DRAWS, columns)."""
-    rng, n = np.random.default_rng(seed), len(columns)
-    return np.array([columns[rng.integers(n, size=n)].mean(0) for _ in range(DRAWS)])
 
 
 def ratio_bounds(numerators: np.ndarray, denominators: np.ndarray) -> tuple[float, float]:

@@ -10,7 +10,7 @@ the best order itself must erase most items, reaching it supports nothing.
 import numpy as np
 import polars as pl
 
-from assay.statistics.intervals import TAILS
+from assay.statistics.intervals import TAILS, resampled_means
 from assay.verdict.claim import (
     ENOUGH_ERASED,
     SERRANO_SMITH,
@@ -18,7 +18,6 @@ from assay.verdict.claim import (
     Decision,
     decision,
     ratio_bounds,
-    resampled_means,
     side,
     side_by_side,
 )

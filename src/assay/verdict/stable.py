@@ -8,14 +8,13 @@ are. Each single model must therefore lie on the same side as well.
 import numpy as np
 import polars as pl
 
-from assay.statistics.intervals import TAILS
+from assay.statistics.intervals import TAILS, resampled_means
 from assay.verdict.claim import (
     WIEGREFFE_PINTER,
     Claim,
     Decision,
     decision,
     ratio_bounds,
-    resampled_means,
     side,
     side_by_side,
 )
