@@ -10,8 +10,8 @@ from assay.summary import summarize
 
 def instances(count: int, predictions: list[str] | None = None) -> pl.DataFrame:
     names = [f"d{i}" for i in range(count)]
-    said = predictions or ["a", "b"] * (count // 2)
-    return pl.DataFrame({"id": names, "prediction": said, "label": ["a"] * count})
+    predicted = predictions or ["a", "b"] * (count // 2)
+    return pl.DataFrame({"id": names, "prediction": predicted, "label": ["a"] * count})
 
 
 def agreement(own: np.ndarray, ceiling: np.ndarray, floor: np.ndarray) -> pl.DataFrame:
@@ -46,7 +46,7 @@ def test_nan_becomes_null_and_is_counted_as_skipped():
     assert (second["value"], second["n"], second["skipped"]) == (pytest.approx(0.3), 1, 1)
 
 
-def test_std_has_no_degrees_of_freedom_taken_off():
+def test_std_divides_by_n():
     evidence = agreement(np.array([0.0, 1.0]), np.ones(2), np.zeros(2))
     table = summarize(evidence, instances(2), ("a", "b"), seed=0)
     std = cell(table, quantity="tau_attention_leave_one_out", statistic="std", **{"class": "all"})

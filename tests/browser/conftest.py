@@ -1,4 +1,4 @@
-"""Which browser opens the report, and which reports does it open?"""
+"""The browser of the tests, and the reports that it opens."""
 
 import shutil
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of the run that the tests in `tests/report` draw, with questions asked."""
+    """A report of the run that the tests in `tests/report` draw, as a task of pairs."""
     return write_report(write_run(tmp_path_factory.mktemp("run"), query=True))
 
 

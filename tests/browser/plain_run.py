@@ -1,4 +1,4 @@
-"""Which runs does the browser open? Made of numbers, in a moment, without any training."""
+"""Run directories of random numbers for the browser tests, written without any training."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def write_plain_run(
 
 
 def shares(row: dict, weights: np.ndarray) -> np.ndarray:
-    """What the model says to other weights, in plain numpy."""
+    """The model's prediction from other weights, in plain numpy."""
     logits = np.asarray(row["bias"]) + np.asarray(weights) @ np.asarray(row["token_logits"])
     both = np.array([0.0, logits[0]]) if len(logits) == 1 else logits
     grown = np.exp(both - both.max())
@@ -79,7 +79,14 @@ def _evidence(rng: np.random.Generator, row: dict) -> list[dict]:
         ("adversary", "max_attention", None): largest,
     }
     return [
-        {"instance": row["id"], "probe": probe, "quantity": quantity, "group": group,
-         "method": "exact", "seed": 0, "value": float(value)}
+        {
+            "instance": row["id"],
+            "probe": probe,
+            "quantity": quantity,
+            "group": group,
+            "method": "exact",
+            "seed": 0,
+            "value": float(value),
+        }
         for (probe, quantity, group), value in values.items()
-    ]  # fmt: skip
+    ]

@@ -1,4 +1,4 @@
-"""What does a browser see, say and ask for when it opens a report?"""
+"""Visits of a browser to a report, with its console messages and requests."""
 
 from pathlib import Path
 
@@ -9,17 +9,17 @@ DESK = {"width": 1440, "height": 900}
 
 
 class Visit:
-    """A page with everything it said and asked for."""
+    """A page with its console messages and requested addresses."""
 
     def __init__(
         self, browser: Browser, report: Path, size: dict[str, int] = DESK, scheme: str = "light"
     ) -> None:
         self.page: Page = browser.new_page(viewport=size, color_scheme=scheme)
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.messages: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(report.as_uri())
 
     def draw_all_figures(self) -> None:

@@ -119,12 +119,16 @@ def _instance(rng: np.random.Generator, number: int, query: bool) -> dict[str, o
         "gradient": (attention + rng.random(len(tokens)) / len(tokens)).tolist(),
         "leave_one_out": leave_one_out.tolist(),
     }
-    asked = {"query": ["who", "is", SCRIPT, "?"], "allowed": [0, 2]}
-    return {**row, **_rival(number, row), **(asked if query else _logits(number, row))}
+    pair = {"query": ["who", "is", SCRIPT, "?"], "allowed": [0, 2]}
+    return {
+        **row,
+        **_alternative_weights(number, row),
+        **(pair if query else _logits(number, row)),
+    }
 
 
-def _rival(number: int, row: dict) -> dict[str, object]:
-    """Furthest weights: nearly all on one item."""
+def _alternative_weights(number: int, row: dict) -> dict[str, object]:
+    """Alternative weights with nearly all weight on one item."""
     place = int(np.random.default_rng((6, number)).integers(len(row["tokens"])))
     weights = np.full(len(row["tokens"]), 0.01 / len(row["tokens"]))
     weights[place] += 0.99
@@ -132,7 +136,7 @@ def _rival(number: int, row: dict) -> dict[str, object]:
 
 
 def _logits(number: int, row: dict) -> dict[str, object]:
-    """Logits per item that give back the recorded probabilities under the model's weights."""
+    """Logits per item that reproduce the recorded probabilities under the model's weights."""
     free = np.random.default_rng((7, number)).normal(size=(len(row["tokens"]), len(CLASSES)))
     centred = free - np.asarray(row["attention"]) @ free
     return {"token_logits": centred.tolist(), "bias": np.log(row["probabilities"]).tolist()}
@@ -167,7 +171,7 @@ def _evidence(rng: np.random.Generator, instance: dict) -> list[dict[str, object
 
 
 def _frontier(instance: dict) -> list[tuple[str, str, float, str | None]]:
-    """Distances that grow with eps and with how evenly the weights lie."""
+    """Distances that grow with eps and with the evenness of the weights."""
     largest = max(instance["attention"])
     rows = [("adversary", "max_attention", largest, None)]
     for eps in EPS:

@@ -39,7 +39,7 @@ def test_the_card_says_what_was_found_and_what_was_not(record: RunRecord) -> Non
     assert html.count("<tr>") == 2 + 3
 
 
-def test_an_unfinished_run_says_so_in_its_card(record: RunRecord) -> None:
+def test_the_card_of_an_incomplete_run_says_so(record: RunRecord) -> None:
     fields = Fields("run.json", {**record.manifest.fields.values, "status": "running"})
     assert "**This run is not complete**" in card(replace(record, manifest=Manifest(fields)))
     assert "not complete" not in card(record)
@@ -56,9 +56,9 @@ def test_the_command_makes_the_same_settings_again() -> None:
         "options": {"text-column": "my text"},
         "probes": ["a", "b"],
     }
-    said = command(Fields("run.json, settings", settings))
-    assert said is not None
-    assert shlex.split(said) == [
+    line = command(Fields("run.json, settings", settings))
+    assert line is not None
+    assert shlex.split(line) == [
         "assay",
         "run",
         "table",

@@ -24,7 +24,7 @@ from assay.runs.manifest import Fields, Manifest
 from tests.report.test_comparison_page import text_of
 
 
-def test_runs_of_the_same_name_are_distinct_names(sides: tuple[Side, ...]) -> None:
+def test_runs_of_the_same_name_get_distinct_names(sides: tuple[Side, ...]) -> None:
     assert [(side.letter, side.name) for side in sides] == [("A", "one/run"), ("B", "two/run")]
     paths = [Path(name) for name in ("/x/a/run", "/y/a/run", "/y/b", "/run")]
     assert distinct_names(paths) == ["x/a/run", "y/a/run", "b", "/run"]
@@ -57,7 +57,7 @@ def test_lists_fingerprints_and_trainings_stay_short(sides: tuple[Side, ...]) ->
     assert rows["further trainings"] == "seeds 2, weights [0.0, 0.1]"
 
 
-def test_other_versions_and_other_documents_are_said_aloud(sides: tuple[Side, ...]) -> None:
+def test_different_versions_and_documents_give_a_warning(sides: tuple[Side, ...]) -> None:
     assert list(warnings(sides)) == []
     run = sides[1].manifest.fields.values
     other = {
@@ -82,7 +82,7 @@ def test_claims_stand_by_notion_and_run(sides: tuple[Side, ...]) -> None:
         assert all(DECLARED[row.claim].notion == notion for row in group)
 
 
-def test_a_claim_that_one_run_does_not_know_leaves_its_place_empty(
+def test_a_claim_missing_in_one_run_has_an_empty_cell(
     sides: tuple[Side, ...],
 ) -> None:
     fewer = replace(sides[1], verdict=sides[1].verdict[1:])
@@ -104,7 +104,7 @@ def test_summaries_stand_in_the_same_row(sides: tuple[Side, ...]) -> None:
     assert all(f"{number(cell.value)} [{number(cell.low)}," in page for cell in cells)
 
 
-def test_another_statistic_is_no_neighbour(sides: tuple[Side, ...]) -> None:
+def test_different_statistics_do_not_share_a_row(sides: tuple[Side, ...]) -> None:
     medians = tuple(replace(row, statistic="median") for row in sides[1].summary)
     other = replace(sides[1], summary=medians)
     lines = [line for q in summaries([sides[0], other])["agreement"] for line in q.lines]
@@ -128,8 +128,8 @@ def test_claims_that_no_run_tested_take_no_row(sides: tuple[Side, ...]) -> None:
     rows = [row for group in claims(sides).values() for row in group]
     assert {row.claim for row in rows if not row.tested} == {"exclusive per instance", "plausible"}
     page = text_of(render_comparison(sides))
-    said = "nothing may be said: No other weights would do. People mark the same items."
-    assert said in page
+    sentence = "nothing may be said: No other weights would do. People mark the same items."
+    assert sentence in page
     assert page.count("No other weights would do.") == 1
     assert (
         "Not tested in any of these runs: exclusive per instance, plausible."

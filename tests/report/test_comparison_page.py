@@ -36,8 +36,8 @@ def assay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(sys, "argv", ["assay", "compare", *map(str, arguments)])
         with pytest.raises(SystemExit) as leaving:
             cli.main()
-        said = capsys.readouterr()
-        return int(leaving.value.code or 0), said.out, said.err
+        captured = capsys.readouterr()
+        return int(leaving.value.code or 0), captured.out, captured.err
 
     return call
 
@@ -83,8 +83,8 @@ def test_what_is_no_run_is_refused_with_all_faults(
     unfinished = write_run(tmp_path / "unfinished", documents=6)
     change(unfinished, "run.json", lambda run: run.update(status="running"))
     out = tmp_path / "x.html"
-    code, said, err = assay(tmp_path / "nowhere", empty, unfinished, folders[0], "--out", out)
-    assert (code, said) == (2, "")
+    code, printed, err = assay(tmp_path / "nowhere", empty, unfinished, folders[0], "--out", out)
+    assert (code, printed) == (2, "")
     assert "nowhere is not a folder: pass the folder of a run" in err
     assert f"{empty} holds no run" in err
     assert "is not complete (status 'running')" in err
@@ -101,7 +101,7 @@ def test_only_a_page_is_overwritten(sides: tuple[Side, ...], folders: tuple[Path
     assert (folders[0] / "run.json").read_bytes() == before
 
 
-def test_the_page_is_the_same_each_time_and_asks_for_nothing(sides: tuple[Side, ...]) -> None:
+def test_the_page_is_deterministic_and_requests_nothing(sides: tuple[Side, ...]) -> None:
     page = render_comparison(sides)
     assert page == render_comparison(sides)
     assert "<script" not in page
@@ -109,7 +109,7 @@ def test_the_page_is_the_same_each_time_and_asks_for_nothing(sides: tuple[Side, 
     assert page.lower().startswith("<!doctype html>")
 
 
-def test_names_from_outside_are_text(sides: tuple[Side, ...]) -> None:
+def test_hostile_names_stay_text(sides: tuple[Side, ...]) -> None:
     evil = replace(sides[1], name=HOSTILE + "\u202e")
     page = render_comparison([sides[0], evil])
     assert "<img src=x" not in page

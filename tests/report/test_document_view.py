@@ -24,7 +24,7 @@ def documents_in(found: DocumentData) -> list[dict]:
     return json.loads(found.text)["documents"]
 
 
-def test_everything_is_held_where_there_is_room(record: RunRecord) -> None:
+def test_all_documents_are_in_the_page_where_there_is_room(record: RunRecord) -> None:
     found = document_data(record, 3_000_000)
     assert (found.shown, found.left_out, found.too_long) == (len(record.instances), 0, 0)
     assert sorted(one["place"] for one in documents_in(found)) == list(range(len(record.instances)))
@@ -42,11 +42,11 @@ def test_what_is_left_out_is_counted_and_the_room_is_kept(record: RunRecord, roo
     assert taken == order
 
 
-def test_no_room_holds_no_document(record: RunRecord) -> None:
+def test_without_room_there_is_no_document(record: RunRecord) -> None:
     assert document_data(record, -5).shown == 0
 
 
-def test_the_order_holds_each_once_and_the_extremes_early(record: RunRecord) -> None:
+def test_the_order_has_each_document_once_and_the_extremes_early(record: RunRecord) -> None:
     order = document_view.order(record)
     assert sorted(order) == list(range(len(record.instances)))
     assert order == document_view.order(record)
@@ -59,7 +59,7 @@ def test_the_order_holds_each_once_and_the_extremes_early(record: RunRecord) -> 
     assert ends <= set(order[: 4 * len(document_view.SORTS)])
 
 
-def test_weights_and_logits_come_back_exactly_and_scores_closely(record: RunRecord) -> None:
+def test_weights_and_logits_are_packed_exactly_and_scores_closely(record: RunRecord) -> None:
     heading = document_view.heading(record)
     table = document_view.sortable(record)
     for row in table.head(6).iter_rows(named=True):
@@ -78,7 +78,7 @@ def _read(text: str, kind: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype=kind).astype(float)
 
 
-def test_values_that_do_not_exist_stay_apart_from_zero() -> None:
+def test_missing_values_are_not_zero() -> None:
     largest, text = document_view._share([0.0, float("nan"), -2.0, None])
     assert largest == 2.0
     assert _read(text, "<i2").tolist() == [

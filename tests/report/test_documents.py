@@ -69,7 +69,7 @@ def test_no_example_where_no_document_fits(own_run: Path) -> None:
     assert "adversary_heat_pair" not in {f.name for f in paper_figures(read_run(own_run))}
 
 
-def test_the_model_is_replayed_from_the_file(record: RunRecord) -> None:
+def test_predictions_are_recomputed_from_the_file(record: RunRecord) -> None:
     for row in with_measures(record).iter_rows(named=True):
         again = [probability_under(row, "attention", place) for place in range(len(CLASSES))]
         assert again == pytest.approx(row["probabilities"], abs=1e-9)

@@ -40,7 +40,7 @@ def test_tables_are_whole_latex_with_a_label_each(record: RunRecord, tmp_path: P
 
 
 def compile_if_possible(tex: str, folder: Path) -> None:
-    """LaTeX is no dependency: where it is here, it has the last word."""
+    """Compile with LaTeX where it is installed; it is not a dependency."""
     head = r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}"
     (folder / "paper.tex").write_text(f"{head}\n{tex}\\end{{document}}\n", encoding="utf-8")
     if shutil.which("pdflatex"):
@@ -65,7 +65,7 @@ def test_a_tau_at_the_head_of_a_table_stays_a_tau(record: RunRecord) -> None:
     assert "[U+03A4]" not in tex
 
 
-def test_classes_are_distinct_names_where_there_are_few(record: RunRecord) -> None:
+def test_few_classes_have_their_own_rows(record: RunRecord) -> None:
     assert r"\quad predicted $<$b$>$positive$<$/b$>$ & mean" in summary_tex(record)
     many = replace(record, classes=tuple("abcd"))
     assert "predicted $<$b" not in summary_tex(many)
@@ -81,7 +81,7 @@ def test_hostile_text_stays_text_in_latex(record: RunRecord) -> None:
     assert r"\input" not in tex
 
 
-def test_both_stand_beside_the_report_and_are_the_same_each_time(own_run: Path) -> None:
+def test_tables_and_card_are_written_beside_the_report_and_are_deterministic(own_run: Path) -> None:
     write_report(own_run)
     first = {name: (own_run / name).read_bytes() for name in ("summary.tex", "card.md")}
     write_report(own_run)
@@ -140,10 +140,10 @@ def test_vector_files_are_the_same_each_time_and_keep_names_as_text(paper_run: P
 
 
 def test_the_command_writes_them_beside_the_page(own_run: Path) -> None:
-    said = CliRunner().invoke(app, ["report", str(own_run), "--figures"])
-    assert said.exit_code == 0
+    result = CliRunner().invoke(app, ["report", str(own_run), "--figures"])
+    assert result.exit_code == 0
     files = len(list((own_run / "figures").iterdir()))
-    assert said.stdout.splitlines() == [
+    assert result.stdout.splitlines() == [
         f"Report: {own_run / 'report.html'}",
         f"Figures: {own_run / 'figures'} ({files} files)",
     ]

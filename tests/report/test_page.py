@@ -124,7 +124,7 @@ def test_figures_are_definitions_that_no_browser_runs(elements: Elements) -> Non
     assert "http" not in titles.replace("https://vega.github.io/schema/", "")
 
 
-def test_the_furthest_weights_stand_at_the_papers_two_eps_first(elements: Elements) -> None:
+def test_alternative_weights_are_shown_first_at_the_papers_two_eps(elements: Elements) -> None:
     text = re.sub(r"\s+", " ", elements.text)
     first, details = text.split("Other values of eps")
     for eps in ("eps 0.01", "eps 0.05"):
@@ -134,7 +134,7 @@ def test_the_furthest_weights_stand_at_the_papers_two_eps_first(elements: Elemen
     assert "the furthest weights are bracketed" in first
 
 
-def test_each_document_stands_under_both_weights_with_both_predictions(page: str) -> None:
+def test_each_document_is_shown_under_both_weights_with_both_predictions(page: str) -> None:
     article = page.split("<article>")[1]
     names = re.findall(r'class="over">([^<]*)<', article)
     assert names == ["attention", "alternative weights, prediction within 0.01", "leave-one-out"]
@@ -149,7 +149,7 @@ def test_headings_descend_one_step_at_a_time(elements: Elements) -> None:
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_images_say_their_numbers_and_tables_their_scopes(elements: Elements) -> None:
+def test_images_have_descriptions_and_tables_have_scopes(elements: Elements) -> None:
     for image in elements.named("img"):
         assert re.search(r"(median|mean|eps 0\.01:) [-−]?0\.\d\d", image["alt"] or "")
     assert all(head.get("scope") for head in elements.named("th"))
@@ -204,7 +204,7 @@ def test_an_audit_without_training_or_optional_keys(own_run: Path) -> None:
     assert "with the lowest τ between" not in text
 
 
-def test_nothing_measured_is_said_and_not_hidden(own_run: Path) -> None:
+def test_a_page_without_measurements_says_so(own_run: Path) -> None:
     pl.read_parquet(own_run / "evidence.parquet").clear().write_parquet(
         own_run / "evidence.parquet"
     )
@@ -218,7 +218,7 @@ def test_nothing_measured_is_said_and_not_hidden(own_run: Path) -> None:
     assert [kind for kind, _ in found.scripts].count("module") == 1  # no figures to draw
 
 
-def test_an_unfinished_run_says_so(own_run: Path) -> None:
+def test_an_incomplete_run_says_so(own_run: Path) -> None:
     run = json.loads((own_run / "run.json").read_text())
     (own_run / "run.json").write_text(json.dumps({**run, "status": "running"}))
     assert "This run is not complete." in Elements(render(read_run(own_run))).text
@@ -240,7 +240,7 @@ def test_enormous_words_cost_documents_and_the_page_counts_them(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("names", [bundle.VIEW, bundle.FIGURES])
-def test_each_script_finds_what_it_uses_above_it(names: tuple[str, ...]) -> None:
+def test_each_script_imports_only_what_stands_above_it(names: tuple[str, ...]) -> None:
     folder = Path(bundle.__file__).parent / "assets" / "script"
     above: set[str] = set()
     for name in names:

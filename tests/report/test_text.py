@@ -31,7 +31,7 @@ def test_counts() -> None:
     assert (count(12345), count(None)) == ("12,345", "–")
 
 
-def test_marks_that_would_act_are_written_as_codes() -> None:
+def test_characters_that_act_on_the_page_are_written_as_codes() -> None:
     assert words.shown("a\u202eb\x00c\ud800") == "a[U+202E]b[U+0000]c[U+D800]"
     assert words.shown("👩🏽\u200d🚀") == "👩🏽\u200d🚀"
     assert words.in_figure("x" * 50) == "x" * 35 + "…"
@@ -52,7 +52,7 @@ def without_escapes(tex: str) -> str:
 
 
 def assert_whole(tex: str) -> None:
-    """Every environment, brace and formula ends, in order; every line has as many cells."""
+    """Check that environments, braces and formulas are closed and all lines have as many cells."""
     opened: list[str] = []
     for kind, name in re.findall(r"\\(begin|end)\{([^}]*)\}", tex):
         if kind == "begin":
@@ -86,7 +86,7 @@ def test_latex_letters() -> None:
 
 
 def shown_text(source: str) -> str:
-    """What a reader sees, by a parser of Markdown that knows nothing of ours."""
+    """The text that an independent Markdown parser shows."""
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(source)
     found = [child for token in tokens for child in token.children or [token]]
     acting = {"html_block", "html_inline", "image", "link_open", "strong_open", "code_inline"}
@@ -96,12 +96,12 @@ def shown_text(source: str) -> str:
 
 @pytest.mark.parametrize("text", [SCRIPT, BREAKOUT, LINK, "a * b_c_ ~~d~~ \\ # e", "&amp; &lt;"])
 def test_hostile_text_stays_text_in_markdown(text: str) -> None:
-    assert shown_text(f"said: {markdown(text)}") == f"said: {text}"
+    assert shown_text(f"text: {markdown(text)}") == f"text: {text}"
     (cell,) = re.findall(r"x(.*)y", shown_text(f"| a |\n|---|\n| x{markdown(text)}y |"))
     assert cell == text
 
 
-def test_links_are_not_made_of_bare_addresses() -> None:
+def test_bare_addresses_do_not_become_links() -> None:
     assert markdown("https://evil www.evil a@b") == r"https\://evil www\.evil a\@b"
 
 
@@ -110,7 +110,7 @@ def test_a_command_cannot_leave_its_block() -> None:
     assert lines == ["`````", "a ```` b # c", "`````"]
 
 
-def test_the_same_name_means_what_its_probe_says():
+def test_a_quantity_is_named_by_the_report_then_by_its_probe():
     assert "shuffled" in quantity("permutation", "median_tvd")
     assert quantity("seeds", "median_tvd", "TVD, median over models") == "TVD, median over models"
     assert quantity("permutation", "median_tvd", "as declared") != "as declared"

@@ -37,7 +37,7 @@ def test_noise_in_a_file_is_named(own_run: Path, name: str) -> None:
         write_report(own_run)
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"nowhere is not a folder: pass the folder of a run"):
         read_run(tmp_path / "nowhere")
 

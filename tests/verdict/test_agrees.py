@@ -29,7 +29,7 @@ def test_agreement_is_judged_between_floor_and_ceiling(own: float, finding: str)
     assert claim["n"] == 200
 
 
-def test_rivals_that_agree_weakly_cannot_support_the_claim():
+def test_a_low_ceiling_cannot_support_the_claim():
     evidence = agreement(0.25 + NOISE, 0.25 + NOISE[::-1], NOISE * 0)
     claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]
     assert claim["low"] > 0.8
@@ -37,15 +37,15 @@ def test_rivals_that_agree_weakly_cannot_support_the_claim():
     assert "too weak to support" in claim["why"]
 
 
-def test_attention_may_agree_better_than_its_rivals_do():
-    """A model whose attention is the reason: the two rivals share less with each other."""
+def test_attention_may_exceed_the_ceiling():
+    """As for a control whose attention is the reason: gradient and leave-one-out share less."""
     evidence = agreement(0.5 + NOISE, 0.35 + NOISE[::-1], NOISE * 0)
     claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]
     assert claim["finding"] == "supported"
     assert claim["effect"] > 1
 
 
-def test_rivals_that_do_not_agree_decide_nothing():
+def test_without_a_ceiling_nothing_is_decided():
     evidence = agreement(NOISE, NOISE[::-1], NOISE)
     claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["agrees"]
     assert claim["finding"] == "undecided"

@@ -24,7 +24,7 @@ def test_dependence_is_judged_on_documents_with_a_dominant_weight(share: float, 
     assert (claim["finding"], claim["n"]) == (finding, 100)
 
 
-def test_few_dominant_documents_and_all_are_used():
+def test_with_few_dominant_documents_all_are_used():
     evidence = permutation(np.zeros(50), np.r_[np.full(29, 0.9), np.full(21, 0.1)])
     claim = {entry["claim"]: entry for entry in judge(evidence, seed=0)}["depends"]
     assert claim["n"] == 50

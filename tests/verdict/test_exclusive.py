@@ -18,7 +18,7 @@ from assay.verdict import judge
         (0.5, 0.6, "bracket", "contradicted"),
     ],
 )
-def test_exclusiveness_needs_rivals_to_be_found_or_ruled_out(jsd, upper, method, finding):
+def test_alternative_weights_must_be_found_or_ruled_out(jsd, upper, method, finding):
     names = [f"d{i}" for i in range(60)]
     values = {"max_jsd": jsd, "max_jsd_upper": upper}
     frames = [

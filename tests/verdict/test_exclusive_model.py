@@ -15,20 +15,20 @@ NAMES = [f"d{i}" for i in range(DOCUMENTS)]
 WAVER = np.random.default_rng(0).normal(0, 0.001, DOCUMENTS)
 
 
-def decided(price: float, noise: float, far: float = 0.5) -> dict[str, object]:
-    """A counterfeit so far away and at such a price, where seeds cost `noise`."""
+def decided(cost: float, noise: float, far: float = 0.5) -> dict[str, object]:
+    """The claim for an imitation model with JSD `far` and TVD `cost`; seeds have TVD `noise`."""
     group = "lambda=0.01"
-    counterfeit = [
+    imitation = [
         rows(NAMES, "jsd", np.full(DOCUMENTS, far), group=group),
-        rows(NAMES, "tvd", price + WAVER, group=group),
+        rows(NAMES, "tvd", cost + WAVER, group=group),
     ]
     seeds = [rows(NAMES, "tvd", np.full(DOCUMENTS, noise), group="both")]
-    evidence = sign(counterfeit, "imitation", 0).vstack(sign(seeds, "seeds", 0))
+    evidence = sign(imitation, "imitation", 0).vstack(sign(seeds, "seeds", 0))
     return {entry["claim"]: entry for entry in judge(evidence, seed=0)}["exclusive per model"]
 
 
 @pytest.mark.parametrize(
-    ("price", "noise", "finding"),
+    ("cost", "noise", "finding"),
     [
         (0.3, 0.05, "supported"),
         (0.02, 0.05, "contradicted"),
@@ -37,12 +37,12 @@ def decided(price: float, noise: float, far: float = 0.5) -> dict[str, object]:
         (0.1, 0.05, "undecided"),
     ],
 )
-def test_the_price_counts_above_the_seeds(price: float, noise: float, finding: str):
-    entry = decided(price, noise)
+def test_the_cost_counts_above_that_of_seeds(cost: float, noise: float, finding: str):
+    entry = decided(cost, noise)
     assert entry["finding"] == finding
-    assert entry["effect"] == pytest.approx(price - noise, abs=1e-3)
+    assert entry["effect"] == pytest.approx(cost - noise, abs=1e-3)
     assert "0.05 above the seeds" in str(entry["why"])
 
 
-def test_a_counterfeit_that_stays_near_proves_nothing():
+def test_an_imitation_model_that_stays_near_proves_nothing():
     assert decided(0.3, 0.0, far=0.2)["finding"] == "undecided"

@@ -16,11 +16,11 @@ LABELS = np.arange(DOCUMENTS) % 2
 
 
 def decided(**wrong: int):
-    """How many documents each kind of weights gets wrong."""
+    """The claim, given the number of documents that each kind of weights gets wrong."""
     frames = [rows(NAMES, "label", LABELS)]
     for group, number in wrong.items():
-        said = np.where(np.arange(DOCUMENTS) < number, 1 - LABELS, LABELS)
-        frames.append(rows(NAMES, "prediction", said, group=group, seed=0))
+        predictions = np.where(np.arange(DOCUMENTS) < number, 1 - LABELS, LABELS)
+        frames.append(rows(NAMES, "prediction", predictions, group=group, seed=0))
         frames.append(rows([None], "f1", np.array([0.5]), group=group, seed=0))
     return {one["claim"]: one for one in judge(sign(frames, "guide", 0), seed=0)}["guides"]
 

@@ -11,7 +11,7 @@ COUNT = 200
 
 
 def entry(scores, *, count=COUNT, not_applicable=None):
-    """The claim on AUCs around these means; a NaN for what was not in the sample."""
+    """The claim on AUCs around these means; NaN for documents outside the sample."""
     rng = np.random.default_rng(1)
     ids = [f"d{i}" for i in range(count)]
     frames = [
@@ -43,7 +43,7 @@ def test_the_whole_interval_must_lie_on_one_side(mean, finding):
     assert claim["notion"] == "plausibility"
 
 
-def test_the_best_other_score_is_told_and_decides_nothing():
+def test_the_best_other_score_is_reported_and_decides_nothing():
     plain = entry({"attention": 0.8, "random": 0.5})
     beside = entry({"attention": 0.8, "leave_one_out": 0.85, "gradient": 0.7, "random": 0.9})
     assert "best other score" not in plain["why"]
@@ -53,7 +53,7 @@ def test_the_best_other_score_is_told_and_decides_nothing():
     }
 
 
-def test_a_score_of_a_sample_is_no_rival():
+def test_a_score_on_a_sample_is_not_compared():
     """Its mean is over other documents than attention's."""
     ids = [f"d{i}" for i in range(COUNT)]
     some = np.where(np.arange(COUNT) < 40, 1.0, np.nan)
@@ -72,7 +72,7 @@ def test_too_few_documents_decide_nothing():
     assert f"Only {ENOUGH_MARKED - 1} documents" in claim["why"]
 
 
-def test_a_corpus_without_rationales_is_said_to_be_one():
+def test_a_corpus_without_rationales_is_not_applicable():
     claim = entry({}, not_applicable={"rationale": "nobody marked items"})
     assert (claim["finding"], claim["why"]) == ("not applicable", "Nobody marked items.")
     assert entry({})["finding"] == "not measured"

@@ -16,7 +16,7 @@ SHUFFLED = 0.4
 
 
 def decided(*distances: float):
-    """Models that far from the base in every document, where shuffled weights lie 0.4 away."""
+    """The claim for models at these distances from the base; shuffled weights are 0.4 away."""
     frames = [rows(NAMES, "shuffled_jsd", np.full(DOCUMENTS, SHUFFLED))]
     for seed, distance in enumerate(distances, 1):
         each = np.full(DOCUMENTS, distance)

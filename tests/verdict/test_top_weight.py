@@ -38,14 +38,14 @@ def flips(top, expected, possible):
         (0.5, 0.48, "undecided"),
     ],
 )
-def test_the_top_weight_is_held_against_the_expectation(top, expected, finding):
+def test_the_top_weight_is_compared_with_the_expectation(top, expected, finding):
     entry = verdict_on(flips(top, expected, 0.6), "erase_one", "top weight matters")
     assert entry["finding"] == finding
     assert entry["effect"] == pytest.approx(top - expected)
     assert entry["low"] <= entry["effect"] <= entry["high"]
     assert entry["n"] == DOCUMENTS
-    for said in (f"{top:.1%}", f"{expected:.1%}", "60.0%", "20%", "5%"):
-        assert said in entry["why"]
+    for part in (f"{top:.1%}", f"{expected:.1%}", "60.0%", "20%", "5%"):
+        assert part in entry["why"]
 
 
 def test_where_no_single_item_matters_the_top_one_does_not_either():

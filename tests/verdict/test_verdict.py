@@ -17,7 +17,7 @@ def agreement(own: np.ndarray, ceiling: np.ndarray, floor: np.ndarray) -> pl.Dat
 NOISE = np.random.default_rng(0).normal(0, 0.05, 200)
 
 
-def test_what_no_probe_measured_is_said_to_be_so():
+def test_claims_without_evidence_are_not_measured():
     findings = {
         entry["claim"]: entry["finding"] for entry in judge(agreement(NOISE, NOISE, NOISE), 0)
     }
@@ -25,7 +25,7 @@ def test_what_no_probe_measured_is_said_to_be_so():
     assert findings["needed"] == findings["depends"] == "not measured"
 
 
-def test_every_claim_says_what_it_means_by_an_explanation():
+def test_every_claim_belongs_to_a_notion():
     entries = judge(agreement(NOISE, NOISE, NOISE), 0)
     assert {entry["claim"]: entry["notion"] for entry in entries} == {
         claim.name: claim.notion for claim in CLAIMS

@@ -39,7 +39,7 @@ def rows(figure: Figure, field: str) -> list[dict]:
     return [row for table in tables for row in table if field in row]
 
 
-def test_every_figure_of_a_run_has_a_name_words_and_few_points(
+def test_every_figure_has_a_name_a_description_and_few_points(
     record: RunRecord, drawn: dict[str, Figure]
 ) -> None:
     classes = range(1, len(CLASSES) + 1)
@@ -62,8 +62,8 @@ def test_every_figure_of_a_run_has_a_name_words_and_few_points(
 
 def test_bars_count_every_document_once(record: RunRecord, drawn: dict[str, Figure]) -> None:
     for name in (*TAU_PAIRS, "adversary_histogram"):
-        said = [row["tooltip"] for row in rows(drawn[name], "high")]
-        counted = [re.search(r"\(([\d,]+) of ([\d,]+)\)", line) for line in said]
+        tooltips = [row["tooltip"] for row in rows(drawn[name], "high")]
+        counted = [re.search(r"\(([\d,]+) of ([\d,]+)\)", line) for line in tooltips]
         quantity = "max_jsd" if name == "adversary_histogram" else name
         group = "eps=0.01" if name == "adversary_histogram" else None
         probe = "adversary" if name == "adversary_histogram" else "agreement"
@@ -114,12 +114,12 @@ def test_a_single_document_has_a_mean_and_no_interval(tmp_path: Path) -> None:
     table = pl.read_parquet(folder / "instances.parquet")
     table.filter(pl.col("id") == "doc/5").write_parquet(folder / "instances.parquet")
     found = {figure.name: figure for figure in figures(read_run(folder))}
-    said = [row["tooltip"] for row in rows(found["difference_gradient"], "tooltip")]
-    assert len([line for line in said if re.fullmatch(r"mean [−<>]*\d\.\d{3}", line)]) == 1
+    tooltips = [row["tooltip"] for row in rows(found["difference_gradient"], "tooltip")]
+    assert len([line for line in tooltips if re.fullmatch(r"mean [−<>]*\d\.\d{3}", line)]) == 1
     assert "NaN" not in str(live(found["difference_gradient"]))
 
 
-def test_the_frontier_is_the_tables_and_never_falls(
+def test_the_frontier_equals_the_table_and_never_falls(
     record: RunRecord, drawn: dict[str, Figure]
 ) -> None:
     points = frontier(record)
@@ -155,7 +155,7 @@ def test_the_heat_pair_holds_each_word_twice_and_shades_by_weight(
         assert max(row["right"] for row in part) <= 6.7 * LETTERS
 
 
-def test_an_image_is_inked_for_light_and_for_dark(drawn: dict[str, Figure]) -> None:
+def test_an_image_follows_the_light_and_the_dark_scheme(drawn: dict[str, Figure]) -> None:
     image = data_uri(drawn["adversary_frontier"])
     opening, _, encoded = image.partition(",")
     assert opening == "data:image/svg+xml;base64"

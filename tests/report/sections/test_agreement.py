@@ -55,12 +55,12 @@ FINE = [largest("loo_fading_error", 3e-6), largest("loo_fading_tau_error", 2e-4)
 BROKEN = [largest("loo_fading_error", 4e-5, 1), largest("loo_fading_tau_error", None, 0)]
 
 
-def test_nothing_is_said_where_nothing_was_checked() -> None:
+def test_there_is_no_note_where_nothing_was_checked() -> None:
     assert fading_check([]) is None
     assert fading_lines([]) == []
 
 
-def test_errors_are_told_with_their_number_of_documents() -> None:
+def test_errors_are_reported_with_the_number_of_documents() -> None:
     check = fading_check(FINE)
     assert check is not None
     assert "on 5 long documents, it was off by at most 3e-06 (TVD)" in check.result
@@ -68,7 +68,7 @@ def test_errors_are_told_with_their_number_of_documents() -> None:
     assert check.warning is None
 
 
-def test_a_broken_promise_is_said_aloud_with_its_cure() -> None:
+def test_an_error_above_the_bound_gives_a_warning_with_a_cure() -> None:
     check = fading_check(BROKEN)
     assert check is not None
     assert "on 1 long document, it was off by at most 4e-05 (TVD)." in check.result

@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _some(values: np.ndarray) -> np.ndarray:
-    """The first document has one item: nothing is known of it."""
+    """Values of all documents but the first, which has a single item."""
     return np.concatenate([[np.nan], values[1:]])
 
 
@@ -94,7 +94,7 @@ def rows(figure, field: str) -> list[dict]:
     return [row for t in live(figure)["datasets"].values() for row in t if field in row]
 
 
-def test_the_four_figures_are_drawn_with_words(drawn):
+def test_the_four_figures_are_drawn_with_descriptions(drawn):
     assert list(drawn) == [
         "erase_one_points",
         "erase_one_negatives",
@@ -156,25 +156,25 @@ def test_excess_is_stacked_to_the_whole(record, drawn):
 
 
 def test_tables_repeat_the_summary(record):
-    told = erasure_section(record)
-    assert told.flips[0].ranking == "attention"
-    for row in told.flips:
+    section = erasure_section(record)
+    assert section.flips[0].ranking == "attention"
+    for row in section.flips:
         assert sum(cell.value for cell in row.cells) == pytest.approx(1)
         assert {(cell.n, cell.skipped) for cell in row.cells} == {(DOCUMENTS - 1, 1)}
-    assert [line.name for line in told.needed.lines] == list(ORDERS.values())
-    ascending = next(line for line in told.needed.lines if line.name == "lightest first")
+    assert [line.name for line in section.needed.lines] == list(ORDERS.values())
+    ascending = next(line for line in section.needed.lines if line.name == "lightest first")
     never = record.measured("erase_order", "never_flips", "ascending")["value"].mean()
     assert ascending.cells[0].value == pytest.approx(never)
-    assert not told.curves.lines  # this run holds none
-    assert told.possible is not None
+    assert not section.curves.lines  # this run holds none
+    assert section.possible is not None
 
 
 def test_the_page_shows_both_sections_in_per_cent(record):
     page = render(record)
-    told = erasure_section(record)
+    section = erasure_section(record)
     assert '<h2 id="erase_one">' in page
     assert '<h2 id="erase_order">' in page
-    for cell in told.flips[0].cells:
+    for cell in section.flips[0].cells:
         assert f"{100 * cell.value:.1f} %" in page
     assert "smallest set" in page
 
@@ -182,5 +182,5 @@ def test_the_page_shows_both_sections_in_per_cent(record):
 def test_a_run_without_the_probes_has_neither_figures_nor_tables(tmp_path):
     plain = read_run(write_run(tmp_path / "plain", documents=12))
     assert not [f for f in figures(plain) if f.probe.startswith("erase")]
-    told = erasure_section(plain)
-    assert (told.flips, told.possible, told.needed.lines) == ((), None, ())
+    section = erasure_section(plain)
+    assert (section.flips, section.possible, section.needed.lines) == ((), None, ())

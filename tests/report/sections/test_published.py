@@ -12,7 +12,7 @@ from assay.report.sections.published import published
 from assay.runs.directory import RunRecord, read_run
 from tests.report.synthetic_run import write_run
 
-# The points of a sweep whose lambdas are not told, and what a paper quotes of another.
+# The points of a sweep whose lambdas were not published, and what a paper quotes from another.
 NOT_BESIDE_A_RUN = ("adversary lambda sweep", "base (J&W)", "random seed")
 
 
@@ -47,7 +47,7 @@ def test_every_probe_that_a_paper_has_numbers_for_gets_them(folder: Path):
     assert "predicted good: mean = 0.38" in found["agreement"][1]
 
 
-def test_a_doubt_is_told_once(folder: Path):
+def test_a_shared_caveat_stands_once(folder: Path):
     found = published(run_of(folder, "yahoo", "han-rnn"))
     assert found["erase_one"] == [
         "Serrano & Smith 2019, table 2, i* by attention, per cent: both = 0.50, top only = 8.70, "
@@ -58,7 +58,7 @@ def test_a_doubt_is_told_once(folder: Path):
     )
 
 
-def test_a_number_of_another_corpus_is_said_to_be_one(folder: Path):
+def test_a_number_of_another_corpus_names_that_corpus(folder: Path):
     (line,) = published(run_of(folder, "imdb_ratings", "flan-rnn"))["erase_order"]
     assert line.endswith("(published program, of imdb10).")
 
@@ -75,14 +75,14 @@ def test_another_corpus_or_model_gets_nothing(folder: Path, corpus, encoder, att
     assert published(run_of(folder, corpus, encoder, attention)) == {}
 
 
-def test_no_published_number_of_a_probe_is_forgotten(folder: Path):
-    """Each stands beside a run of some declared model, in the digits of the file."""
+def test_every_published_number_of_a_probe_is_shown(folder: Path):
+    """Each is shown for a run of some declared model, with the digits of the file."""
     declared = [read_paper(name)[0] for name in dict.fromkeys(k.split("/")[0] for k in known())]
-    said: dict[tuple[str, str], str] = {}  # by corpus and model
+    lines_of: dict[tuple[str, str], str] = {}  # by corpus and model
     for grid in (grid for paper in declared for grid in paper.corpora):
         for model in ((e, a) for e in grid.encoders for a in grid.attentions):
             lines = published(run_of(folder, grid.name, *model, classes=("0", "1", "2")))
-            said[grid.beside or grid.name, spelt(*model)] = str(lines)
+            lines_of[grid.beside or grid.name, spelt(*model)] = str(lines)
     probed = {
         part.published
         for paper in declared
@@ -98,9 +98,9 @@ def test_no_published_number_of_a_probe_is_forgotten(folder: Path):
             if row["table"] in probed and not row["setting"].startswith(NOT_BESIDE_A_RUN)
         ]
     assert len(rows) > 100
-    for row in rows:  # what is no model's name is told of the paper's one model
+    for row in rows:  # other settings belong to the paper's only model
         model = row["setting"] if "+" in row["setting"] else "bilstm+additive"
-        assert row["value"] in said[row["corpus"], model], row
+        assert row["value"] in lines_of[row["corpus"], model], row
 
 
 def test_the_papers_numbers_stand_beside_a_run_of_its_corpus(tmp_path: Path) -> None:

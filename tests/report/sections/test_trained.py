@@ -63,11 +63,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     pl.concat([evidence, own.cast(EVIDENCE), whole]).write_parquet(folder / "evidence.parquet")
     summary = json.loads((folder / "summary.json").read_text())
-    (folder / "summary.json").write_text(json.dumps(summary + summarised()))
+    (folder / "summary.json").write_text(json.dumps(summary + summary_rows()))
     return folder
 
 
-def summarised() -> list[dict[str, object]]:
+def summary_rows() -> list[dict[str, object]]:
     found: dict[tuple[str, str, str | None], list[float]] = {}
     for probe, name, group, _, value in whole_models():
         found.setdefault((probe, name, group), []).append(value)
@@ -125,21 +125,21 @@ def test_the_sweep_is_a_line_per_seed_in_the_order_of_lambda(drawn: dict[str, Fi
         assert [p["y"] for p in own] == pytest.approx([0.01, 0.04, 0.07])
 
 
-def test_beside_it_seeds_uniform_and_the_exact_adversary(
+def test_the_sweep_is_compared_with_seeds_uniform_and_alternative_weights(
     drawn: dict[str, Figure], record: RunRecord
 ):
-    said = [row["tooltip"] for row in rows_of(drawn["imitation_frontier"], "tooltip")]
-    assert "trained again, seed 2: mean JSD 0.200, mean TVD 0.050" in said
-    assert "uniform weights: mean JSD 0.300, mean TVD 0.200" in said
+    tooltips = [row["tooltip"] for row in rows_of(drawn["imitation_frontier"], "tooltip")]
+    assert "trained again, seed 2: mean JSD 0.200, mean TVD 0.050" in tooltips
+    assert "uniform weights: mean JSD 0.300, mean TVD 0.200" in tooltips
     means = record.measured("adversary", "max_jsd", "eps=0.01")["value"]
-    cross = [line for line in said if line.startswith("furthest weights per document")]
+    cross = [line for line in tooltips if line.startswith("furthest weights per document")]
     assert cross == [
         f"furthest weights per document, prediction within 0.01: mean JSD "
         f"{means.mean():.3f}, mean TVD 0.010"
     ]
 
 
-def test_violins_of_seeds_stand_above_those_of_the_adversary(drawn: dict[str, Figure]):
+def test_violins_of_seeds_are_above_those_of_alternative_weights(drawn: dict[str, Figure]):
     found = [figure for name, figure in drawn.items() if name.startswith("seeds_violins")]
     assert found
     for figure in found:
@@ -147,7 +147,10 @@ def test_violins_of_seeds_stand_above_those_of_the_adversary(drawn: dict[str, Fi
         for row in shapes:
             above = row["tooltip"].startswith("trained again")
             assert (row["high"] - row["y"]) * (1 if above else -1) >= 0
-        assert {row["tooltip"].split(",")[0] for row in shapes} == {"trained again", "alternative weights"}
+        assert {row["tooltip"].split(",")[0] for row in shapes} == {
+            "trained again",
+            "alternative weights",
+        }
 
 
 def test_forests_show_the_mean_and_every_model(drawn: dict[str, Figure]):

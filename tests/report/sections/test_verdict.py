@@ -21,13 +21,13 @@ def test_claims_stand_under_their_notions() -> None:
     assert all(group.sentence.startswith("It may be said that") for group in groups)
 
 
-def test_the_verdicts_own_notion_wins() -> None:
+def test_the_recorded_notion_takes_precedence() -> None:
     (group,) = by_notion([claim("agrees", "undecided", "plausibility")])
     assert group.name == "plausibility"
 
 
 @pytest.mark.parametrize(
-    ("findings", "said"),
+    ("findings", "opening"),
     [
         (("contradicted", "supported"), "It may not be said that"),
         (("supported", "undecided"), "It may be said only in part"),
@@ -37,10 +37,10 @@ def test_the_verdicts_own_notion_wins() -> None:
         (("supported", "supported"), "every claim is supported"),
     ],
 )
-def test_one_sentence_says_what_may_be_said(findings: tuple[str, str], said: str) -> None:
+def test_one_sentence_says_what_may_be_said(findings: tuple[str, str], opening: str) -> None:
     (group,) = by_notion([claim("agrees", findings[0]), claim("stable", findings[1])])
-    assert said in group.sentence
+    assert opening in group.sentence
     assert group.sentence.count(".") == 1
     for one in group.tested:
-        if said != "every claim is supported":
+        if opening != "every claim is supported":
             assert DECLARED[one.claim].clause in group.sentence

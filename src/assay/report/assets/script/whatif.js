@@ -17,7 +17,7 @@ function drawOutcome() {
   const shares = probabilities(logits(item.affine, weights));
   const winner = likeliest(shares);
   const opening = winner === likeliest(own) ? "The prediction stays " : "The prediction becomes ";
-  fill(named("what-if-said"), opening, make("b", {}, className(winner)), " ",
+  fill(named("what-if-result"), opening, make("b", {}, className(winner)), " ",
     exact(shares[winner]), ". It has moved by TVD ", exact(tvd(own, shares)),
     ", the weights by JSD ", exact(jsd(item.values.attention, weights)), ".");
   fill(named("what-if-classes"), comparisonTable(own, shares));

@@ -1,4 +1,4 @@
-"""Does the page open from disk in a real browser, quietly, safely and at every width?"""
+"""The report page in a real browser: messages, safety, figures, widths, print."""
 
 import re
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from tests.browser.visits import DESK, PHONE, Visit
 FIGURES = 3 + 2 + 3 + 1 + 1 + 1 + 3 + 1  # taus, differences, shuffles, points, frontier, ...
 BREAKOUT = '"><img src=x onerror=window.hacked=1>'
 READABLE = 4.5  # contrast of normal text that WCAG AA asks for
-# Colours are drawn on a canvas because the browser reports mixed ones in several notations.
+# Colors are drawn on a canvas because the browser reports mixed ones in several notations.
 CONTRAST = """word => {
-  const draw = colour => {
+  const draw = color => {
     const pen = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-    pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+    pen.fillStyle = color; pen.fillRect(0, 0, 1, 1);
     const channels = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map(c => c / 255);
     const [r, g, b] = channels.map(c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
     return .2126 * r + .7152 * g + .0722 * b;
@@ -46,8 +46,8 @@ CHOSEN = """chart => {
   }
 }"""
 
-# Every opaque colour of an image.
-COLOURS = """async source => {
+# Every opaque color of an image.
+COLORS = """async source => {
   const image = Object.assign(new Image(), {src: source});
   await image.decode();
   const pen = document.createElement('canvas').getContext('2d');
@@ -56,27 +56,27 @@ COLOURS = """async source => {
   const found = new Set();
   for (let i = 0; i < pixels.length; i += 4)
     if (pixels[i + 3] === 255) found.add(pixels.slice(i, i + 3).join());
-  return [...found].map(colour => colour.split(',').map(Number));
+  return [...found].map(color => color.split(',').map(Number));
 }"""
 
 
 @pytest.fixture(scope="module", params=[(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def visit(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
-    made = Visit(browser, report, *request.param)
-    made.draw_all_figures()
-    yield made
-    made.page.close()
+    visit = Visit(browser, report, *request.param)
+    visit.draw_all_figures()
+    yield visit
+    visit.page.close()
 
 
-def test_opens_without_a_word_and_asks_for_nothing(visit: Visit, report: Path) -> None:
-    outside = [url for url in visit.asked if not url.startswith("data:")]
-    assert visit.said == []
+def test_opens_without_messages_or_requests(visit: Visit, report: Path) -> None:
+    outside = [url for url in visit.requests if not url.startswith("data:")]
+    assert visit.messages == []
     assert outside == [report.as_uri()]
     assert "May this model" in visit.page.inner_text("h1")
 
 
 def open_hostile(visit: Visit) -> Locator:
-    """The words of the document whose every word tries to be more than a word."""
+    """The words of the document that consists of hostile markup."""
     visit.page.fill("#search", "window.hacked=1>")
     visit.page.locator("#list button").first.click()
     visit.page.fill("#search", "")
@@ -112,13 +112,13 @@ def test_the_policy_stops_even_injected_script_and_images(browser: Browser, repo
     assert stopped.value.failure == "csp"  # refused by the page, before any network
 
 
-def test_nothing_sticks_out_sideways(visit: Visit) -> None:
+def test_the_page_does_not_scroll_sideways(visit: Visit) -> None:
     wide, room = visit.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= room
 
 
 def test_words_stay_readable_at_full_weight(visit: Visit) -> None:
-    for hue in ("attention", "rival"):
+    for hue in ("attention", "comparison"):
         darkest = visit.page.locator(f"#pair .heat.{hue} [style*='--share: 100']").first
         assert darkest.evaluate(CONTRAST) >= READABLE
 
@@ -132,7 +132,7 @@ def test_figures_are_drawn(visit: Visit) -> None:
     assert min(height for _, height in boxes) > 80
 
 
-def test_figures_say_their_numbers_to_those_who_do_not_see_them(visit: Visit) -> None:
+def test_figures_have_descriptions_for_screen_readers(visit: Visit) -> None:
     drawings = visit.page.get_by_role("img", name=re.compile(r"\d\.\d\d"))
     assert drawings.count() == FIGURES
 
@@ -142,7 +142,7 @@ def test_a_class_name_in_a_figure_is_text(visit: Visit) -> None:
     assert [title for title in titles if "<b>positive</b>" in title]
 
 
-def test_figures_take_the_ink_of_the_words_around_them(visit: Visit) -> None:
+def test_figures_take_the_text_color(visit: Visit) -> None:
     inks = "label => [getComputedStyle(label).fill, getComputedStyle(document.body).color]"
     drawn, words = visit.page.locator(".chart .role-axis-label text").first.evaluate(inks)
     assert drawn == words
@@ -172,16 +172,16 @@ def test_without_script_the_figures_are_pictures(browser: Browser, report: Path)
 
 
 @pytest.mark.parametrize(("scheme", "ink"), [("light", [29, 31, 33]), ("dark", [230, 227, 220])])
-def test_pictures_are_inked_for_light_and_for_dark(
+def test_pictures_follow_the_light_and_the_dark_scheme(
     browser: Browser, report: Path, scheme: str, ink: list[int]
 ) -> None:
     image = re.search(r'data:image/svg\+xml;base64,[^"]*', report.read_text(encoding="utf-8"))
     assert image is not None
     page = browser.new_page(color_scheme=scheme)
     page.goto("about:blank")
-    colours = page.evaluate(COLOURS, image[0])
+    colors = page.evaluate(COLORS, image[0])
     page.close()
-    assert ink in colours
+    assert ink in colors
 
 
 def test_direction_marks_do_not_reorder_the_words_after_them(visit: Visit) -> None:
@@ -211,7 +211,7 @@ def test_without_script_the_worst_documents_are_shown(browser: Browser, report: 
     context.close()
 
 
-def test_choosing_a_point_opens_its_document(visit: Visit) -> None:
+def test_clicking_a_point_opens_its_document(visit: Visit) -> None:
     chart = visit.page.locator(".chart", has=visit.page.locator(".mark-symbol")).last
     x, y, place = chart.evaluate(CHOSEN)
     visit.page.mouse.click(x, y)
@@ -231,7 +231,7 @@ def test_figures_wait_until_they_come_near(browser: Browser, report: Path) -> No
     visit.page.close()
 
 
-def test_paper_shows_all_and_hides_what_needs_a_hand(browser: Browser, report: Path) -> None:
+def test_print_shows_everything_except_controls(browser: Browser, report: Path) -> None:
     visit = Visit(browser, report)
     visit.page.emulate_media(media="print")
     visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -1,4 +1,4 @@
-"""Do runs side by side open in a real browser, quietly, for everyone and at every width?"""
+"""The comparison page in a real browser: messages, accessibility, hostile names, print."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ LOOKS = [(DESK, "light"), (PHONE, "dark")]
 
 @pytest.fixture(scope="session")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three runs, one of which has a name, an encoder and a verdict that try to be more."""
+    """Three runs, one with hostile markup in its name, its encoder and its verdict."""
     root = tmp_path_factory.mktemp("compared")
     names = ("plain", HOSTILE, "a-name-that-is-much-longer-than-a-column-is-wide-and-never-breaks")
     runs = [write_run(root / name, documents=12) for name in names]
@@ -28,19 +28,27 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (runs[1] / "run.json").write_text(json.dumps(record))
     verdict = json.loads((runs[1] / "verdict.json").read_text())
     verdict[0] |= {"claim": "agrees", "finding": "supported", "effect": 0.9, "high": 0.95}
-    verdict.append({"claim": HOSTILE, "says": f"{HOSTILE} says.", "finding": "undecided",
-                    "effect": 0.5, "low": 0.4, "high": 0.6})  # fmt: skip
+    verdict.append(
+        {
+            "claim": HOSTILE,
+            "says": f"{HOSTILE} says.",
+            "finding": "undecided",
+            "effect": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+        }
+    )
     (runs[1] / "verdict.json").write_text(json.dumps(verdict))
     return write_comparison(read_sides(runs), root / "comparison.html")
 
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS, ids=["desk", "phone"])
-def test_it_opens_quietly_and_axe_finds_nothing(
+def test_it_opens_without_messages_and_axe_finds_nothing(
     browser: Browser, comparison: Path, size: dict, scheme: str
 ) -> None:
     visit = Visit(browser, comparison, size, scheme)
-    assert visit.said == []
-    assert [url for url in visit.asked if not url.startswith("data:")] == [comparison.as_uri()]
+    assert visit.messages == []
+    assert [url for url in visit.requests if not url.startswith("data:")] == [comparison.as_uri()]
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     found = Axe().run(visit.page).response["violations"]
     assert [(rule["id"], node["html"][:120]) for rule in found for node in rule["nodes"]] == []

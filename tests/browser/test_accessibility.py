@@ -1,4 +1,4 @@
-"""Can everyone read and use the page: by axe's rules, at every width, in light and dark?"""
+"""Accessibility by axe's rules, at every width, in light and dark."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_axe_finds_nothing(
     if kind == "three_classes":  # its figures are few
         visit.draw_all_figures()
     found = Axe().run(visit.page).response["violations"]
-    told = [(rule["id"], node["html"][:120]) for rule in found for node in rule["nodes"]]
-    assert told == []
+    violations = [(rule["id"], node["html"][:120]) for rule in found for node in rule["nodes"]]
+    assert violations == []
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     visit.page.close()

@@ -1,4 +1,4 @@
-"""Does the page work out what the model would say to other weights, as Python does?"""
+"""Predictions from other weights in the page, compared with Python."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CLOSE = 1e-6
 
 
 class Trial:
-    """One document in the what-if, and the same document in Python."""
+    """One document in the what-if part, and the same document in Python."""
 
     def __init__(self, page: Page, instances: pl.DataFrame) -> None:
         self.page = page
@@ -31,25 +31,27 @@ class Trial:
 
     def weights(self) -> np.ndarray:
         """What the bars say, to four decimals."""
-        said = self.page.locator(".dial").evaluate_all(
+        weights = self.page.locator(".dial").evaluate_all(
             "all => all.map(one => Number(one.getAttribute('aria-valuenow')))"
         )
-        return np.array(said)
+        return np.array(weights)
 
     def agrees_with(self, weights: np.ndarray) -> None:
         assert self.weights() == pytest.approx(weights, abs=6e-5)
         own = shares(self.row, self.row["attention"])
         now = shares(self.row, weights)
         moved = tvd(torch.tensor(own), torch.tensor(now)).item()
-        apart = jsd(torch.tensor(self.row["attention"], dtype=torch.float64),
-                    torch.tensor(weights, dtype=torch.float64)).item()  # fmt: skip
-        said = self._exact("#what-if-said data")
-        assert said == pytest.approx([now.max(), moved, apart], abs=CLOSE)
+        apart = jsd(
+            torch.tensor(self.row["attention"], dtype=torch.float64),
+            torch.tensor(weights, dtype=torch.float64),
+        ).item()
+        shown = self._exact("#what-if-result data")
+        assert shown == pytest.approx([now.max(), moved, apart], abs=CLOSE)
         table = np.array(self._exact("#what-if-classes data")).reshape(-1, 2)
         assert table[:, 0] == pytest.approx(own, abs=CLOSE)
         assert table[:, 1] == pytest.approx(now, abs=CLOSE)
         winner = self.page.locator("#what-if-classes tbody th").nth(int(now.argmax()))
-        assert self.page.inner_text("#what-if-said b") == winner.inner_text()
+        assert self.page.inner_text("#what-if-result b") == winner.inner_text()
 
     def _exact(self, where: str) -> list[float]:
         return self.page.locator(where).evaluate_all("all => all.map(one => Number(one.value))")
@@ -60,7 +62,7 @@ def opened(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[P
     report: Path = request.getfixturevalue(request.param)
     visit = Visit(browser, report, DESK, "light")
     yield visit.page, pl.read_parquet(report.parent / "instances.parquet")
-    assert visit.said == []
+    assert visit.messages == []
     visit.page.close()
 
 
@@ -73,7 +75,7 @@ def trial(opened: tuple[Page, pl.DataFrame]) -> Trial:
 
 def test_opens_with_the_models_own_weights(trial: Trial) -> None:
     trial.agrees_with(np.array(trial.row["attention"]))
-    assert trial.page.inner_text("#what-if-said").endswith("TVD 0.000, the weights by JSD 0.000.")
+    assert trial.page.inner_text("#what-if-result").endswith("TVD 0.000, the weights by JSD 0.000.")
 
 
 def test_uniform(trial: Trial) -> None:
@@ -115,10 +117,15 @@ def test_erasing_never_takes_the_last(trial: Trial) -> None:
 
 @pytest.mark.parametrize(
     ("key", "wanted"),
-    [("ArrowUp", lambda w: w + 0.01), ("ArrowDown", lambda w: w - 0.01),
-     ("PageUp", lambda w: w + 0.1), ("PageDown", lambda w: w - 0.1),
-     ("Home", lambda _: 0.0), ("End", lambda _: 1.0)],
-)  # fmt: skip
+    [
+        ("ArrowUp", lambda w: w + 0.01),
+        ("ArrowDown", lambda w: w - 0.01),
+        ("PageUp", lambda w: w + 0.1),
+        ("PageDown", lambda w: w - 0.1),
+        ("Home", lambda _: 0.0),
+        ("End", lambda _: 1.0),
+    ],
+)
 def test_keys_change_one_weight_and_the_rest_keeps_its_proportions(trial, key, wanted) -> None:
     trial.page.locator(".dial").first.focus()
     trial.page.keyboard.press("ArrowRight")
@@ -165,11 +172,11 @@ def test_dragging_a_bar_to_its_top_and_to_nothing(trial: Trial) -> None:
     trial.agrees_with(np.insert(others / others.sum(), 2, 0.0))
 
 
-def test_a_model_that_is_no_weighted_sum_offers_none(browser: Browser, report: Path) -> None:
+def test_a_model_that_is_not_affine_has_no_what_if(browser: Browser, report: Path) -> None:
     visit = Visit(browser, report, PHONE, "light")
     assert visit.page.locator("#what-if").is_hidden()
-    assert "cannot work out" in visit.page.inner_text("#no-what-if")
+    assert "cannot compute" in visit.page.inner_text("#no-what-if")
     visit.page.locator("#next").focus()
     visit.page.keyboard.press("u")  # does nothing, quietly
-    assert visit.said == []
+    assert visit.messages == []
     visit.page.close()

@@ -1,4 +1,4 @@
-"""Are the words that were marked as the reason underlined, and is it said what that means?"""
+"""Underlines of the words that people marked, and their legend, in a real browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ MARKED = (1, 4)
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """Six documents of seven items: two words of each are marked, of the last none was read."""
+    """Six documents of seven items: two words of each are marked, except in the last."""
     folder: Path = write_plain_run(tmp_path_factory.mktemp("marks"), documents=6, items=7)
     table = pl.read_parquet(folder / "instances.parquet")
     marks = [[place in MARKED for place in range(7)]] * 5 + [None]
@@ -24,7 +24,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     table.with_columns(column).write_parquet(folder / "instances.parquet")
     visit = Visit(browser, write_report(folder))
     yield visit.page
-    assert visit.said == []
+    assert visit.messages == []
     visit.page.close()
 
 
@@ -46,13 +46,15 @@ def test_marked_words_are_underlined_under_every_score(page: Page):
         assert tuple(underlined) == MARKED
 
 
-def test_a_reader_who_hears_the_page_is_told(page: Page):
+def test_labels_for_screen_readers_name_the_marks(page: Page):
     show(page, "doc-2")
     labels = page.locator("#pair .heat").first.evaluate(
         "list => [...list.children].map((word) => word.getAttribute('aria-label'))"
     )
-    said = [place for place, label in enumerate(labels) if label.endswith(", marked as the reason")]
-    assert tuple(said) == MARKED
+    marked = [
+        place for place, label in enumerate(labels) if label.endswith(", marked as the reason")
+    ]
+    assert tuple(marked) == MARKED
 
 
 def test_a_legend_stands_where_something_is_underlined(page: Page):

@@ -1,4 +1,4 @@
-"""Does every control of the document view do what it says?"""
+"""The controls of the document view in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -32,13 +32,13 @@ def instances(two_classes: Path) -> pl.DataFrame:
 def opened(browser: Browser, two_classes: Path) -> Iterator[Page]:
     visit = Visit(browser, two_classes)
     yield visit.page
-    assert visit.said == []
+    assert visit.messages == []
     visit.page.close()
 
 
 @pytest.fixture
 def page(opened: Page) -> Page:
-    """As it was when it was opened."""
+    """The page in its initial state."""
     opened.reload()
     return opened
 
@@ -57,8 +57,9 @@ def listed(page: Page) -> int:
 def test_search_finds_the_words_and_the_ids(page: Page, instances: pl.DataFrame) -> None:
     assert listed(page) == 200
     page.fill("#search", "WORD123")
-    having = instances.filter(pl.col("tokens").list.eval(pl.element().str.contains("word123"))
-                              .list.any())  # fmt: skip
+    having = instances.filter(
+        pl.col("tokens").list.eval(pl.element().str.contains("word123")).list.any()
+    )
     assert 0 < len(having) < 200
     assert listed(page) == len(having)
     page.fill("#search", "doc-77")
@@ -128,7 +129,7 @@ def test_next_and_previous_by_button_and_by_key(page: Page) -> None:
     assert title(page) == first
 
 
-def test_keys_act_only_among_the_documents(page: Page) -> None:
+def test_keys_act_only_in_the_document_view(page: Page) -> None:
     first = title(page)
     page.locator(".claim summary, nav a").first.focus()
     page.keyboard.press("n")
@@ -164,9 +165,9 @@ def _holds(page: Page, tokens: list[str], values: list[float]) -> None:
     )
     assert [text for text, *_ in drawn] == tokens
     for (_, label, share, name), value in zip(drawn, values, strict=True):
-        said = label.split(": ")[1].replace("−", "-")
-        if said[0] not in "<>":
-            assert float(said) == pytest.approx(value, abs=6e-4)
+        shown = label.split(": ")[1].replace("−", "-")
+        if shown[0] not in "<>":
+            assert float(shown) == pytest.approx(value, abs=6e-4)
         assert share == pytest.approx(100 * abs(value) / largest, abs=0.06)
         if abs(value) > CLOSE:
             assert (name == "below") == (value < 0)
@@ -174,10 +175,10 @@ def _holds(page: Page, tokens: list[str], values: list[float]) -> None:
 
 def test_side_by_side_is_the_papers_figure_1(page: Page) -> None:
     heads = page.locator("#pair .over").all_inner_texts()
-    assert heads == ["attention", "other weights, same prediction"]
-    said = page.locator("#pair .outcome").all_inner_texts()
-    assert re.fullmatch(r"predicts (negative|positive) 0\.\d{3}", said[0])
-    assert re.fullmatch(r"predicts \w+ [01]\.\d{3}; TVD 0\.010, JSD 0\.\d{3}", said[1])
+    assert heads == ["attention", "alternative weights, same prediction"]
+    outcomes = page.locator("#pair .outcome").all_inner_texts()
+    assert re.fullmatch(r"predicts (negative|positive) 0\.\d{3}", outcomes[0])
+    assert re.fullmatch(r"predicts \w+ [01]\.\d{3}; TVD 0\.010, JSD 0\.\d{3}", outcomes[1])
     one, other = (
         page.locator("#pair .heat").nth(place).locator("bdi").all_inner_texts() for place in (0, 1)
     )
@@ -188,7 +189,7 @@ def test_side_by_side_is_the_papers_figure_1(page: Page) -> None:
     assert page.locator("#pair .over").all_inner_texts() == ["attention", "gradient"]
 
 
-def test_pointing_at_a_word_tells_its_number_and_marks_its_twin(page: Page) -> None:
+def test_pointing_at_a_word_shows_its_number_and_marks_its_twin(page: Page) -> None:
     words = page.locator("#pair .heat").first.locator("[role=option]")
     words.nth(3).hover()
     assert page.inner_text(".tip") == words.nth(3).get_attribute("aria-label")
@@ -238,7 +239,7 @@ def test_a_document_of_2000_items_does_not_lag(page: Page) -> None:
 
 
 def seconds(page: Page, act: str) -> float:
-    """The time the page's own thread works, however busy the machine is."""
+    """The CPU time of the page's thread, independent of the load of the machine."""
     clock = page.context.new_cdp_session(page)
     clock.send("Performance.enable", {"timeDomain": "threadTicks"})
 
