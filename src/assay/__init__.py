@@ -9,7 +9,7 @@
 
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
-verdict. `report` redraws the page of a run directory, `compare` shows several runs side by side,
+verdict. `write_report` redraws the page of a run directory, `compare` shows several runs side by side,
 and `register` adds your own probes, scores and corpora. Mistakes that you can correct raise
 `UserError`.
 """
@@ -20,7 +20,7 @@ from assay.config import VERSION
 from assay.errors import UserError
 
 if TYPE_CHECKING:
-    from assay.api import Audit, audit, compare, load_corpus, register, report, train
+    from assay.api import Audit, audit, compare, load_corpus, register, train, write_report
 
 __version__ = VERSION
 __all__ = [
@@ -31,15 +31,14 @@ __all__ = [
     "compare",
     "load_corpus",
     "register",
-    "report",
     "train",
+    "write_report",
 ]
-_ALIASES = ("write_report",)  # for older scripts; `report` is the name today
 
 
 def __getattr__(name: str) -> Any:
     """Import the public functions when they are first used, because torch takes seconds."""
-    if name not in (*__all__, *_ALIASES):
+    if name not in __all__:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
     from assay import api
 

@@ -29,7 +29,7 @@ from assay.progress import Track, untracked
 from assay.report.charts import paper_figures
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
-from assay.report.page import write_report
+from assay.report.page import write_report as draw_report
 from assay.runs.directory import read_run
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
@@ -43,7 +43,16 @@ from assay.training.recipes import corpus_for
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "Fitted", "audit", "compare", "load_corpus", "register", "report", "train"]
+__all__ = [
+    "Audit",
+    "Fitted",
+    "audit",
+    "compare",
+    "load_corpus",
+    "register",
+    "train",
+    "write_report",
+]
 
 FRAME_HEIGHT = 640  # pixels, of the page inside a notebook
 
@@ -76,7 +85,7 @@ class Audit(Results):
     def report(self, path: str | Path) -> Path:
         """Write the report as one offline HTML file."""
         with self._folder() as folder:
-            return write_report(folder, Path(path))
+            return draw_report(folder, Path(path))
 
     def save(self, folder: str | Path) -> Path:
         """Write a run directory with the model, the tables and the report."""
@@ -85,7 +94,7 @@ class Audit(Results):
             raise UserError(f"{place} exists and is not an empty folder: name a new one")
         place.mkdir(parents=True, exist_ok=True)
         self._write_all(place)
-        write_report(place)
+        draw_report(place)
         return place
 
     def figures(self) -> dict[str, Any]:
@@ -109,7 +118,7 @@ class Audit(Results):
     def _repr_html_(self) -> str:
         """The report inside a notebook, in a frame of its own that cannot reach the notebook."""
         with self._folder() as folder:
-            page = write_report(folder, folder / "page.html").read_text(encoding="utf-8")
+            page = draw_report(folder, folder / "page.html").read_text(encoding="utf-8")
         return (
             f'<iframe sandbox="allow-scripts" srcdoc="{escape(page, quote=True)}" '
             f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
@@ -198,9 +207,9 @@ def audit(
     return Audit(**vars(results), model=model.trained)
 
 
-def report(run_dir: str | Path, out: str | Path | None = None) -> Path:
-    """Draw the report of a run directory again, into it or to another file."""
-    return write_report(Path(run_dir), None if out is None else Path(out))
+def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:
+    """Redraw the report of a run directory, into the directory or to another file."""
+    return draw_report(Path(run_dir), None if out is None else Path(out))
 
 
 def compare(run_dirs: Sequence[str | Path], out: str | Path = "comparison.html") -> Path:

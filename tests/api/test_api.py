@@ -115,9 +115,9 @@ def test_a_saved_audit_is_a_run_directory(audit: assay.Audit, tmp_path: Path):
     page = folder / "report.html"
     saved = page.read_bytes()
     page.unlink()
-    assert assay.report(folder) == page
+    assert assay.write_report(folder) == page
     assert page.read_bytes() == saved
-    assert assay.report(str(folder), tmp_path / "other.html").read_bytes() == saved
+    assert assay.write_report(str(folder), tmp_path / "other.html").read_bytes() == saved
     assert pl.read_parquet(folder / "evidence.parquet").equals(audit.evidence())
 
 

@@ -9,7 +9,7 @@ import pytest
 import assay
 from assay.config import VERSION
 
-VERBS = ("audit", "compare", "load_corpus", "register", "report", "train")
+VERBS = ("audit", "compare", "load_corpus", "register", "train", "write_report")
 
 
 def in_new_python(code: str) -> str:
@@ -31,7 +31,7 @@ def test_help_documents_every_verb():
     for verb in ("audit", "compare", "load_corpus", "register", "train"):
         assert f"\n    {verb}(" in text  # with its signature
     assert "class Audit" in text
-    assert "`report` redraws" in text
+    assert "`write_report` redraws" in text
     assert "load_corpus" in pydoc.render_doc(assay.load_corpus, renderer=pydoc.plaintext)
 
 
@@ -44,19 +44,6 @@ def test_importing_the_package_imports_no_heavy_library():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["assay.train", "from assay.report import page"])
-def test_report_is_a_call_and_a_package(first):
-    """The verb and the package share a name, in whatever order they are used."""
-    code = f"import assay; {first}; print(callable(assay.report), assay.report.page.__name__)"
-    assert in_new_python(code) == "True assay.report.page"
-
-
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'assay' has no attribute 'trian'"):
         _ = assay.trian
-
-
-def test_the_old_name_of_report_still_works():
-    from assay.report.page import write_report
-
-    assert assay.write_report is write_report
