@@ -1,4 +1,4 @@
-"""Audit a model on your own table. This one is about machines that were, or were not, repaired."""
+"""Audit a model on your own table; here a table of repair tickets, open or fixed."""
 
 import csv
 import random
@@ -10,7 +10,7 @@ import assay
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 table = folder / "tickets.csv"
 
-# Stand-in for your file: a row per document, a column for the text and one for the class.
+# This stands for your file: one row per document, a column for the text and one for the class.
 draw = random.Random(0)
 parts = ["pump", "valve", "motor", "belt", "sensor", "filter", "gauge", "switch"]
 with table.open("w", newline="", encoding="utf-8") as file:
@@ -20,8 +20,8 @@ with table.open("w", newline="", encoding="utf-8") as file:
         fixed = number % 2 == 0
         verb = draw.choice(["runs", "works", "holds"] if fixed else ["leaks", "fails", "slips"])
         first, second = draw.sample(parts, 2)
-        rows.writerow([f"The {first} next to {second} {number} {verb} since Monday",
-                       "fixed" if fixed else "open"])  # fmt: skip
+        ticket = f"The {first} next to {second} {number} {verb} since Monday"
+        rows.writerow([ticket, "fixed" if fixed else "open"])
 
 columns = {"text-column": "ticket", "label-column": "outcome"}
 corpus = assay.load_corpus("table", data=table, options=columns)

@@ -8,7 +8,7 @@ page = sys.argv[1] if len(sys.argv) > 1 else "report.html"
 
 corpus = assay.load_corpus("reviews", limit=200)
 model = assay.train(corpus, encoder="average")
-# Without `probes` all are asked, also those that train further models.
+# Without `probes`, all probes run, including those that train further models.
 audit = assay.audit(model, corpus, probes=["agreement", "permutation", "adversary"])
 audit.report(page)
 

@@ -1,4 +1,4 @@
-"""Do the examples run as they stand?"""
+"""Tests of the example scripts: each runs as it is and prints what it promises."""
 
 import re
 import runpy
@@ -7,28 +7,43 @@ from pathlib import Path
 
 import pytest
 
+from assay.data.sources import SOURCES
+from assay.probes import PROBES
+from assay.scores import SCORES
 from assay.verdict import CLAIMS
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def example(monkeypatch, capsys):
-    """Run a script with one argument, as from a shell; returns what it printed."""
+def registries():
+    """Restore the registries afterwards: an example registers for the whole process."""
+    known = (PROBES, SCORES, SOURCES)
+    before = [dict(registry) for registry in known]
+    yield
+    for registry, entries in zip(known, before, strict=True):
+        registry.clear()
+        registry.update(entries)
 
-    def run(name, argument):
-        monkeypatch.setattr(sys, "argv", [name, str(argument)])
+
+@pytest.fixture
+def example(monkeypatch, capsys, registries):
+    """Run a script as from a shell; returns what it printed."""
+
+    def run(name, *arguments):
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
         runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
         return capsys.readouterr().out
 
     return run
 
 
-def test_every_example_is_run_here():
+def test_every_example_is_tested():
     tested = set(re.findall(r"example\(\"(\w+\.py)\"", Path(__file__).read_text()))
     assert {path.name for path in (ROOT / "examples").glob("*.py")} == tested
 
 
+@pytest.mark.slow
 def test_quickstart(example, tmp_path):
     page = tmp_path / "report.html"
     printed = example("quickstart.py", page)
@@ -37,6 +52,7 @@ def test_quickstart(example, tmp_path):
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.slow
 def test_own_csv(example, tmp_path):
     printed = example("own_csv.py", tmp_path)
     for name in ("all", "fixed", "open"):
@@ -44,8 +60,27 @@ def test_own_csv(example, tmp_path):
     assert (tmp_path / "report.html").stat().st_size > 0
 
 
-def test_the_readme_s_python_is_that_of_the_quickstart():
-    """The four verbs, in the same order and with the same names."""
+@pytest.mark.slow
+def test_own_probe(example):
+    printed = example("own_probe.py")
+    assert re.search(r"changes the decision in \d+% of 12 documents", printed), printed
+
+
+@pytest.mark.slow
+def test_own_score(example):
+    printed = example("own_score.py")
+    assert re.search(r"attention and contribution: -?\d\.\d\d \[-?\d\.\d\d, ", printed), printed
+
+
+@pytest.mark.slow
+def test_own_corpus(example):
+    """One word decides, so attention must find it far more often than chance."""
+    found = re.search(r"AUC of (\d\.\d\d)", example("own_corpus.py"))
+    assert found is not None
+    assert float(found[1]) > 0.8
+
+
+def test_the_readme_calls_the_same_functions_as_the_quickstart():
     verbs = r"assay\.load_corpus|assay\.train|assay\.audit|audit\.report"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     script = (ROOT / "examples" / "quickstart.py").read_text(encoding="utf-8")
