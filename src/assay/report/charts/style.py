@@ -11,7 +11,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import altair as alt
@@ -42,6 +42,11 @@ class Figure:
     description: str
     inches: float = COLUMN
 
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        """The Vega-Lite definition. Altair validates it each time, so it is kept."""
+        return self.chart.to_dict()
+
 
 def chart(rows: Rows) -> alt.Chart:
     return alt.Chart({"values": list(rows)})
@@ -65,7 +70,7 @@ def across(field: str, title: str | list[str] | None, domain: tuple[float, float
 
 def spec(figure: Figure, ink: str) -> dict[str, Any]:
     """The definition in our fonts and the given text color."""
-    return {**figure.chart.to_dict(), "config": _config(ink)}
+    return {**figure.definition, "config": _config(ink)}
 
 
 def _config(ink: str) -> dict[str, Any]:
