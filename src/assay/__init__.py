@@ -9,8 +9,8 @@
 
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
-verdict. `write_report` redraws the page of a run directory, `compare` shows several runs side by side,
-and `register` adds your own probes, scores and corpora. Mistakes that you can correct raise
+verdict. `write_report` redraws the page of a run directory, `compare` shows several runs side by
+side, and `register` adds your own probes, scores and corpora. Mistakes that you can correct raise
 `UserError`.
 """
 

@@ -13,9 +13,11 @@ from assay.runs.store import CODE, LOCK, PACKAGE, Job, code_identity, finished, 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of one probe and one model, whose code may be edited."""
-    for place in ("data/batches.py", "models/heads.py", "probes/uniform.py", "cli/run.py"):
+    folders = {place for places in CODE.values() for place in places if "." not in place}
+    for place in (*(f"{folder}/other.py" for folder in folders), "models/heads.py",
+                  "probes/uniform.py", "cli/run.py"):  # fmt: skip
         path = tmp_path / "assay" / place
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("ONE = 1\n")
     for place in ("evidence.py", "data/embeddings.py"):
         (tmp_path / "assay" / place).write_text("")
@@ -57,6 +59,15 @@ def test_an_installed_release_is_identified_by_its_version(tmp_path, monkeypatch
     code_identity.cache_clear()
     assert code_identity("audit") == store.VERSION
     code_identity.cache_clear()
+
+
+def test_a_worker_uses_the_identity_of_the_process_that_planned_the_job(package: Path):
+    """Files may be edited while a run is going on; parent and workers must agree on the folder."""
+    planned = Job("audit", {"seed": 0}, code_identity("audit"))
+    (package / "probes" / "uniform.py").write_text("ONE = 2\n")
+    code_identity.cache_clear()
+    assert planned.key != Job("audit", {"seed": 0}).key
+    assert planned.key == Job("audit", {"seed": 0}, planned.code).key
 
 
 def test_all_code_that_is_named_exists():

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import assay
-from assay.cli import run as running
 from assay.cli.app import app
 from assay.config import Execution, Settings
 from assay.errors import UserError
@@ -96,8 +95,10 @@ def test_no_seeds_are_too_few(tmp_path: Path):
 
 def test_the_command_passes_both_options_on(monkeypatch, tmp_path: Path):
     asked: list[Settings] = []
-    monkeypatch.setattr(running, "execute_run", lambda settings, *_, **__: asked.append(settings))
-    monkeypatch.setattr(running, "write_report", lambda out: out)
+    monkeypatch.setattr(
+        "assay.runs.run.execute_run", lambda settings, *_, **__: asked.append(settings)
+    )
+    monkeypatch.setattr("assay.report.page.write_report", lambda out: out)
     command = ["run", "--seeds", "3", "--from-scratch", "--quiet", "--out", str(tmp_path / "x")]
     app(command, standalone_mode=False)
     assert (asked[0].seeds, asked[0].from_scratch) == (3, True)

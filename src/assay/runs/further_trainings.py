@@ -6,7 +6,8 @@ predictions on train only where another training needs them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -23,7 +24,7 @@ from assay.models.view import NotApplicable
 from assay.probes import PROBES
 from assay.probes.probe import Trainings
 from assay.runs.jobs import TrainJob
-from assay.runs.store import Job, finished, publish
+from assay.runs.store import Job, code_identity, finished, publish
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.imposed_weights import SPLITS, halves, imposed_weights
 from assay.training.loop import fit
@@ -61,6 +62,7 @@ class BasePredictionJob:
     base: TrainedBase
     threads: int
     folder: Path
+    code: str = field(default_factory=partial(code_identity, "predictions"))
 
     @property
     def job(self) -> Job:
@@ -69,7 +71,7 @@ class BasePredictionJob:
             **asdict(self.source),
             "threads": self.threads,
         }
-        return Job("predictions", identity)
+        return Job("predictions", identity, self.code)
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class FurtherTrainingJob:
     keep_model: bool
     keep_train: bool
     folder: Path
+    code: str = field(default_factory=partial(code_identity, "further"))
 
     @property
     def job(self) -> Job:
@@ -100,7 +103,7 @@ class FurtherTrainingJob:
             "needs": [place.name for place in self.needs.values()],
             "keep": [self.keep_model, self.keep_train],
         }
-        return Job("further", identity)
+        return Job("further", identity, self.code)
 
 
 FurtherJob = BasePredictionJob | FurtherTrainingJob

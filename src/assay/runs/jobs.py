@@ -8,7 +8,7 @@ import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from assay.probes import PROBES
 from assay.probes.inputs import inputs_digest
 from assay.progress import Track, untracked
 from assay.runs.audit import AuditResult, audit_documents
-from assay.runs.store import Job, canonical, finished, publish
+from assay.runs.store import Job, canonical, code_identity, finished, publish
 from assay.scores import SCORES
 from assay.scores.score import RunDocuments
 from assay.training.loop import Training, train
@@ -49,6 +49,7 @@ class TrainJob:
     device: str
     vectors: Vectors | None = None
     penalty: AttentionPenalty | None = None  # only for control models
+    code: str = field(default_factory=partial(code_identity, "train"))
 
     @property
     def job(self) -> Job:
@@ -64,7 +65,7 @@ class TrainJob:
             "vectors": None if vectors is None else hashlib.sha256(vectors).hexdigest(),
             "penalty": None if self.penalty is None else asdict(self.penalty),
         }
-        return Job("train", identity)
+        return Job("train", identity, self.code)
 
 
 def train_model(task: TrainJob, track: Track = untracked) -> tuple[TrainedModel, Training]:
@@ -115,6 +116,7 @@ class AuditJob:
     device: str
     folder: Path
     exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
+    code: str = field(default_factory=partial(code_identity, "audit"))
 
     @property
     def job(self) -> Job:
@@ -132,7 +134,7 @@ class AuditJob:
             "threads": self.threads,
             "device": self.device,
         }
-        return Job("audit", identity)
+        return Job("audit", identity, self.code)
 
 
 def plugin_code(probes: Sequence[str]) -> dict[str, str]:

@@ -95,8 +95,8 @@ class Results:
         write_file(folder / "summary.csv", lambda path: path.write_text(table, encoding="utf-8"))
         write_json(folder / "summary.json", self.summary().to_dicts())
         write_json(folder / "verdict.json", self.verdict())
-        asked = [str(name) for name in self.manifest.settings.rows("probes")]
-        write_json(folder / PROBES_FILE, [declaration(name) for name in asked])
+        # All of them: a report also has headings for probes that were not asked.
+        write_json(folder / PROBES_FILE, [declaration(name) for name in PROBES])
         self.manifest.write(folder)
 
 

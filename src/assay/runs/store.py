@@ -48,10 +48,13 @@ class Job:
 
     kind: str
     identity: Mapping[str, Any]
+    # Of the process that planned the job: a worker that starts later may find edited files.
+    code: str | None = None
 
     @property
     def key(self) -> str:
-        named = {"kind": self.kind, "code": code_identity(self.kind), **self.identity}
+        code = code_identity(self.kind) if self.code is None else self.code
+        named = {"kind": self.kind, "code": code, **self.identity}
         return f"{self.kind}-{hashlib.sha256(canonical(named)).hexdigest()[:16]}"
 
 
