@@ -64,8 +64,9 @@ def stacked(
     """
     each = len(instances)
     names, groups = (np.repeat(part, each) for part in zip(*columns, strict=True))
-    frame = rows([*instances] * len(columns), "", np.concatenate([*columns.values()]),
-                 method=method)  # fmt: skip
+    frame = rows(
+        [*instances] * len(columns), "", np.concatenate([*columns.values()]), method=method
+    )
     return frame.with_columns(
         quantity=pl.Series(names.tolist(), dtype=pl.String),
         group=pl.Series(groups.tolist(), dtype=pl.String),

@@ -6,7 +6,7 @@ import pytest
 from assay.bench import erasure
 from tests.bench.conftest import PEAK
 
-SMALL = erasure.Shape(documents=6, items=400, classes=3, plain=5, embedding=8, size=12)
+SMALL = erasure.ErasureShape(documents=6, items=400, classes=3, plain=5, embedding=8, size=12)
 
 
 @pytest.fixture(autouse=True)

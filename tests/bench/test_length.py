@@ -7,7 +7,7 @@ from tests.small_models import corpus
 
 
 def test_seconds_are_per_document_and_without_a_ratio():
-    measurement = length.measure(length.Shape(documents=3, items=6))
+    measurement = length.measure(length.DocumentShape(documents=3, items=6))
     assert measurement.seconds == SECONDS / 3
     assert measurement.n == 3
     assert measurement.baseline_seconds is measurement.equal is None
@@ -15,7 +15,7 @@ def test_seconds_are_per_document_and_without_a_ratio():
 
 def test_random_documents_have_the_declared_length_and_differ():
     vocabulary = corpus().vocabulary
-    first, second = length.random_documents(length.Shape(2, 5), vocabulary)
+    first, second = length.random_documents(length.DocumentShape(2, 5), vocabulary)
     assert len(first.tokens) == len(second.tokens) == 5
     assert first.tokens != second.tokens
 

@@ -46,9 +46,13 @@ def test_a_missing_score_leaves_its_pairs_out(measured):
     view, scores, _ = measured
     without = {name: values for name, values in scores.items() if name != "gradient"}
     names = {frame["quantity"][0] for frame in measure(view, without).rows}
-    assert names == {"tau_attention_leave_one_out", "p_attention_leave_one_out",
-                     "r2_attention_leave_one_out", "tau_shuffled_leave_one_out",
-                     "p_shuffled_leave_one_out"}  # fmt: skip
+    assert names == {
+        "tau_attention_leave_one_out",
+        "p_attention_leave_one_out",
+        "r2_attention_leave_one_out",
+        "tau_shuffled_leave_one_out",
+        "p_shuffled_leave_one_out",
+    }
 
 
 def test_every_pair_of_scores_and_r2_beside_attention(measured):

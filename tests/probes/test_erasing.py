@@ -59,8 +59,10 @@ def test_both_routes_give_the_same_logits_and_gradients(classes):
     order = removal_order(np.random.default_rng(0).random(weights.shape), exact.present)
     for name in ("intact", "empty", "without_each", "present"):
         np.testing.assert_allclose(getattr(plain, name), getattr(exact, name), atol=1e-12)
-    for one, other in ((plain.without_first(order), exact.without_first(order)),
-                       (plain.with_first(order), exact.with_first(order))):  # fmt: skip
+    for one, other in (
+        (plain.without_first(order), exact.without_first(order)),
+        (plain.with_first(order), exact.with_first(order)),
+    ):
         np.testing.assert_allclose(one, other, atol=1e-12)
     np.testing.assert_allclose(plain.gradient, exact.gradient, atol=1e-12)
 
@@ -87,10 +89,21 @@ def test_one_item_against_another_by_decoding_each_alone(task, classes):
     frame = table(erase_one.measure(view, scores_of(view)))
     ids = view.batch.ids
     weights = view.weights.double().numpy()
-    expected = {name: values(frame, name, "attention", ids) for name in
-                ("delta_js", "delta_js_expected", "weight_difference", "flip_top", "flip_random",
-                 "flip_random_expected", "flip_both", "flip_top_only", "flip_random_only",
-                 "flip_neither")}  # fmt: skip
+    expected = {
+        name: values(frame, name, "attention", ids)
+        for name in (
+            "delta_js",
+            "delta_js_expected",
+            "weight_difference",
+            "flip_top",
+            "flip_random",
+            "flip_random_expected",
+            "flip_both",
+            "flip_top_only",
+            "flip_random_only",
+            "flip_neither",
+        )
+    }
     for row in (0, 1, 3):
         n = int(view.mask[row].sum())
         part = View(view.model, view.batch.rows(slice(row, row + 1)))
@@ -104,8 +117,12 @@ def test_one_item_against_another_by_decoding_each_alone(task, classes):
             flips.append(float(shown.argmax().item() != part.decisions.item()))
         top = int(weights[row].argmax())
         others = [t for t in range(n) if t != top]
-        drawn = [t for t in others if expected["weight_difference"][row]
-                 == pytest.approx(weights[row, top] - weights[row, t], abs=1e-15)]  # fmt: skip
+        drawn = [
+            t
+            for t in others
+            if expected["weight_difference"][row]
+            == pytest.approx(weights[row, top] - weights[row, t], abs=1e-15)
+        ]
         assert len(drawn) == 1
         got = {name: column[row] for name, column in expected.items()}
         one, other = flips[top], flips[drawn[0]]
@@ -123,8 +140,12 @@ def test_one_item_against_another_by_decoding_each_alone(task, classes):
 
 
 def test_the_random_item_is_every_other_one_equally_often_and_never_the_top():
-    erasure = AffineErasure.of(np.tile([0.1, 0.0, 0.5, 0.2, 0.2], (4000, 1)),
-                               np.zeros((4000, 5, 2)), [0.0, 0.0], np.ones((4000, 5)))  # fmt: skip
+    erasure = AffineErasure.of(
+        np.tile([0.1, 0.0, 0.5, 0.2, 0.2], (4000, 1)),
+        np.zeros((4000, 5, 2)),
+        [0.0, 0.0],
+        np.ones((4000, 5)),
+    )
     lots = np.random.default_rng(0).random(4000)
     drawn = erase_one.other_item(erasure, np.full(4000, 2), lots)
     counts = np.bincount(drawn, minlength=5)
@@ -200,8 +221,10 @@ def test_an_order_is_erased_step_by_step(task, classes):
 
 def test_races_count_ties_apart_and_drop_what_neither_flips():
     nan = np.nan
-    one, other = (Flips(np.array(items), np.zeros(5), np.zeros(5)) for items in
-                  ([1, 2, 3, nan, nan], [2, 2, nan, 1, nan]))  # fmt: skip
+    one, other = (
+        Flips(np.array(items), np.zeros(5), np.zeros(5))
+        for items in ([1, 2, 3, nan, nan], [2, 2, nan, 1, nan])
+    )
     found = erase_order.race(one, other, "attention")
     np.testing.assert_array_equal(found["fewer_than_attention"], [1, 0, 1, 0, nan])
     np.testing.assert_array_equal(found["more_than_attention"], [0, 0, 0, 1, nan])
@@ -212,8 +235,16 @@ def test_common_documents_are_those_that_every_order_flips_and_excess_is_over_th
     frame = table(erase_order.measure(view, scores_of(view)))
     ids = view.batch.ids
     names = frame.filter(pl.col("quantity") == "items_to_flip")["group"].unique().to_list()
-    assert set(names) == {"random", "attention", "gradient", "attention_gradient", "ascending",
-                          "leave_one_out", "attention_norm", "optimal"}  # fmt: skip
+    assert set(names) == {
+        "random",
+        "attention",
+        "gradient",
+        "attention_gradient",
+        "ascending",
+        "leave_one_out",
+        "attention_norm",
+        "optimal",
+    }
     items = {name: values(frame, "items_to_flip", name, ids) for name in names}
     every = ~np.any([np.isnan(column) for column in items.values()], axis=0)
     for name in names:

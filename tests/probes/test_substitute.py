@@ -51,9 +51,14 @@ def test_it_equals_one_document_at_a_time(task, classes):
         before, after = (
             class_probabilities(view.model.decode(states, w).double()) for w in (own, padded)
         )
-        plain = {"tvd": tvd(before, after), "jsd": jsd(own, padded),
-                 "flip": before.argmax() != after.argmax(), "only_stop_words": 0.0,
-                 "decision": before.argmax(), "decision_substituted": after.argmax()}  # fmt: skip
+        plain = {
+            "tvd": tvd(before, after),
+            "jsd": jsd(own, padded),
+            "flip": before.argmax() != after.argmax(),
+            "only_stop_words": 0.0,
+            "decision": before.argmax(),
+            "decision_substituted": after.argmax(),
+        }
         ours = found.filter(instance=one.ids[0])
         measured = dict(zip(ours["quantity"], ours["value"], strict=True))
         assert measured == pytest.approx({name: float(v) for name, v in plain.items()}, abs=1e-12)
@@ -86,8 +91,11 @@ def test_only_stop_words_weigh_the_same():
 def test_a_view_without_odds_cannot_be_asked():
     plain = View(network(), batch([3]))
     unfit = view_of(odds=WordOdds(np.zeros(0), "one class"))
-    for view, words in ((plain, "training split"), (view_of(odds=None), "training split"),
-                        (unfit, "one class")):  # fmt: skip
+    for view, words in (
+        (plain, "training split"),
+        (view_of(odds=None), "training split"),
+        (unfit, "one class"),
+    ):
         with pytest.raises(NotApplicable, match=words):
             measure(view, attention_of(view))
 

@@ -51,10 +51,11 @@ def made_up(name: str) -> dict[ModelSpec, ModelOutputs]:
     """What the trained models would have said, had they been trained."""
     plan = TRAINED[name].trainings.plan(SCALE, TOY)
     return {
-        source: ModelOutputs(*(looked(part, 3 * n + i) for i, part in enumerate(
-            (TOY.dev, TOY.test, TOY.test))))
+        source: ModelOutputs(
+            *(looked(part, 3 * n + i) for i, part in enumerate((TOY.dev, TOY.test, TOY.test)))
+        )
         for n, source in enumerate(dict.fromkeys(plan))
-    }  # fmt: skip
+    }
 
 
 def concluded(
@@ -107,10 +108,13 @@ def test_uniform_pairs_networks_of_the_same_seed():
 def test_the_difference_has_an_interval_over_seeds_and_one_over_documents():
     rows = concluded("uniform", made_up("uniform"))
     names = np.array(TOY.classes)
-    instances = pl.DataFrame({
-        "id": [d.id for d in TOY.test], "label": names[[d.label for d in TOY.test]],
-        "prediction": names[[d.label for d in TOY.test]],
-    })  # fmt: skip
+    instances = pl.DataFrame(
+        {
+            "id": [d.id for d in TOY.test],
+            "label": names[[d.label for d in TOY.test]],
+            "prediction": names[[d.label for d in TOY.test]],
+        }
+    )
     summary = summarize(rows, instances, TOY.classes, 0).filter(quantity="f1_difference")
     found = {row["statistic"]: row for row in summary.iter_rows(named=True)}
     assert set(found) == {"mean_over_seeds", "over_documents"}
@@ -146,8 +150,16 @@ def test_seeds_medians_are_over_models_per_document():
 
 def test_guides_are_as_many_as_the_paper_s_and_its_controls():
     rows = concluded("guide", made_up("guide"))
-    groups = ["uniform", "trained", "base", "adversary", "permuted", "tf-idf", "leave_one_out",
-              "leak"]  # fmt: skip
+    groups = [
+        "uniform",
+        "trained",
+        "base",
+        "adversary",
+        "permuted",
+        "tf-idf",
+        "leave_one_out",
+        "leak",
+    ]
     assert rows["group"].drop_nulls().unique(maintain_order=True).to_list() == groups
     assert set(rows.filter(quantity="f1")["seed"]) == {0, 1}
 

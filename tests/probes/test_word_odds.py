@@ -44,8 +44,9 @@ def test_more_classes_count_with_the_largest():
 
 def test_stop_words_get_nothing_and_unknown_words_zero():
     vocabulary = Vocabulary((*SPECIALS, "The", "of", "fine", "awful", "unseen"))
-    train = [Document(str(i), ("The", "of", "fine" if i % 2 else "awful"), i % 2)
-             for i in range(20)]  # fmt: skip
+    train = [
+        Document(str(i), ("The", "of", "fine" if i % 2 else "awful"), i % 2) for i in range(20)
+    ]
     logits = fit_word_odds(train, vocabulary).logits
     assert np.isneginf(logits[[4, 5]]).all()
     assert (logits[[6, 7]] > 0).any()
@@ -54,8 +55,9 @@ def test_stop_words_get_nothing_and_unknown_words_zero():
 
 def test_a_word_counts_once_and_unknown_ones_never():
     vocabulary = Vocabulary((*SPECIALS, "a", "b"))
-    held = words_held([Document("1", ("a", "a", "z"), 0), Document("2", ("b", "<pad>"), 1)],
-                      vocabulary)  # fmt: skip
+    held = words_held(
+        [Document("1", ("a", "a", "z"), 0), Document("2", ("b", "<pad>"), 1)], vocabulary
+    )
     assert held.toarray().tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
 
 

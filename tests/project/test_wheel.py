@@ -28,8 +28,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(
         ROOT, source, ignore=shutil.ignore_patterns(".*", "runs", "build", "*.egg-info", "tests")
     )
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps",
-               "--no-build-isolation", "--wheel-dir", str(folder), str(source)]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        str(source),
+    ]
     subprocess.run(command, check=True)
     return next(folder.glob("attn_assay-*.whl"))
 
@@ -79,24 +89,48 @@ def test_the_default_runs_from_an_empty_folder(wheel: Path, tmp_path: Path):
     python = place / "bin" / "python"
     own = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        check=True, capture_output=True, text=True,
-    ).stdout.strip()  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
     # Folders in a .pth file are added without reading the .pth files inside them, so the editable
     # installation of this working copy is not visible.
     (Path(own) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
-         "--target", own, str(wheel)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--target",
+            own,
+            str(wheel),
+        ],
         check=True,
-    )  # fmt: skip
+    )
     empty = tmp_path / "empty"
     empty.mkdir()
     code = (
         "import assay, sys; assert 'venv' in assay.__file__, assay.__file__; "
         "from assay.cli import main; main()"
     )
-    command = [python, "-c", code, "run", "--limit", "150", "--probes", "agreement,permutation",
-               "--sample", "2", "--out", "run"]  # fmt: skip
+    command = [
+        python,
+        "-c",
+        code,
+        "run",
+        "--limit",
+        "150",
+        "--probes",
+        "agreement,permutation",
+        "--sample",
+        "2",
+        "--out",
+        "run",
+    ]
     done = subprocess.run(command, cwd=empty, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (empty / "run" / "report.html").stat().st_size > 100_000

@@ -24,9 +24,14 @@ models = pytest.mark.parametrize(
 def audited(encoder: str):
     texts = documents(COUNTS, nested=encoder.startswith("han"))
     return texts, audit_documents(
-        layered(encoder).float(), texts, VOCABULARY, probes=MEASURED, seed=0, model_seed=0,
+        layered(encoder).float(),
+        texts,
+        VOCABULARY,
+        probes=MEASURED,
+        seed=0,
+        model_seed=0,
         inputs=inputs_of(MEASURED, texts, VOCABULARY),
-    )  # fmt: skip
+    )
 
 
 @models

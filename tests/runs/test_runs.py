@@ -18,13 +18,45 @@ from assay.errors import UserError
 from assay.runs.run import execute_run
 from tests.small_models import UNTRAINED
 
-SAME = ("model.safetensors", "model.json", "instances.parquet", "evidence.parquet", "summary.csv",
-        "summary.json", "verdict.json", "probes.json", "run.json")  # fmt: skip
-MOTIF = Settings(corpus="motif", encoder="cnn", options={"documents": "400", "length": "30"},
-                 probes=UNTRAINED, sample=5, threads=1)  # fmt: skip
-COMMAND = [sys.executable, "-m", "assay", "run", "motif", "--encoder", "cnn", "--threads", "1",
-           "--option", "documents=400", "--option", "length=30", "--sample", "5",
-           "--probes", ",".join(UNTRAINED), "--quiet"]  # fmt: skip
+SAME = (
+    "model.safetensors",
+    "model.json",
+    "instances.parquet",
+    "evidence.parquet",
+    "summary.csv",
+    "summary.json",
+    "verdict.json",
+    "probes.json",
+    "run.json",
+)
+MOTIF = Settings(
+    corpus="motif",
+    encoder="cnn",
+    options={"documents": "400", "length": "30"},
+    probes=UNTRAINED,
+    sample=5,
+    threads=1,
+)
+COMMAND = [
+    sys.executable,
+    "-m",
+    "assay",
+    "run",
+    "motif",
+    "--encoder",
+    "cnn",
+    "--threads",
+    "1",
+    "--option",
+    "documents=400",
+    "--option",
+    "length=30",
+    "--sample",
+    "5",
+    "--probes",
+    ",".join(UNTRAINED),
+    "--quiet",
+]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -167,8 +199,13 @@ def test_a_full_disk_is_told_and_nothing_measured_is_lost(undisturbed: Path, tmp
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    failed = subprocess.run([*COMMAND, "--out", str(out)], preexec_fn=limit, capture_output=True,
-                            text=True, env={**os.environ, "COLUMNS": "200"})  # fmt: skip
+    failed = subprocess.run(
+        [*COMMAND, "--out", str(out)],
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
     assert failed.returncode == 2
     assert "disk is full" in failed.stderr
     assert "--resume" in failed.stderr

@@ -14,8 +14,12 @@ from assay.runs.store import CODE, LOCK, PACKAGE, Job, code_identity, finished, 
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of one probe and one model, whose code may be edited."""
     folders = {place for places in CODE.values() for place in places if "." not in place}
-    for place in (*(f"{folder}/other.py" for folder in folders), "models/heads.py",
-                  "probes/uniform.py", "cli/run.py"):  # fmt: skip
+    for place in (
+        *(f"{folder}/other.py" for folder in folders),
+        "models/heads.py",
+        "probes/uniform.py",
+        "cli/run.py",
+    ):
         path = tmp_path / "assay" / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("ONE = 1\n")

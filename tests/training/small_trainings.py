@@ -13,14 +13,26 @@ from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 from tests.small_models import corpus as toy_corpus
 
 TINY = Recipe(
-    batch_size=16, epochs=2, learning_rate=0.05, embedding=6,
+    batch_size=16,
+    epochs=2,
+    learning_rate=0.05,
+    embedding=6,
     sizes=(("bilstm", 8), ("cnn", 8), ("average", 8)),
-)  # fmt: skip
+)
 SCALE = TrainingBudget(
-    seed=0, together=2, apart=1, uniforms=2, guides=2, chains=2, weights=(0.0, 1e-3, 1e-2),
+    seed=0,
+    together=2,
+    apart=1,
+    uniforms=2,
+    guides=2,
+    chains=2,
+    weights=(0.0, 1e-3, 1e-2),
     first_epochs=2,
-    next_epochs=1, patience=3, from_scratch=False, deceptions=(1.0,),
-)  # fmt: skip
+    next_epochs=1,
+    patience=3,
+    from_scratch=False,
+    deceptions=(1.0,),
+)
 
 
 def marked_corpus(documents: int = 80) -> Corpus:

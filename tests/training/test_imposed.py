@@ -28,10 +28,12 @@ def looks(folder: Path, values: float | None = None) -> Path:
     for name in SPLITS:
         documents: tuple[Document, ...] = getattr(TOY, name)
         raw = [[float(i + 1) for i in range(len(d.tokens))] for d in documents]
-        own = [[x / sum(row) for x in row] if values is None else [values] * len(row)
-               for row in raw]  # fmt: skip
-        pl.DataFrame({"id": [d.id for d in documents], "attention": own, "leave_one_out": raw}
-                     ).write_parquet(folder / f"{name}.parquet")  # fmt: skip
+        own = [
+            [x / sum(row) for x in row] if values is None else [values] * len(row) for row in raw
+        ]
+        pl.DataFrame(
+            {"id": [d.id for d in documents], "attention": own, "leave_one_out": raw}
+        ).write_parquet(folder / f"{name}.parquet")
     return folder
 
 

@@ -49,10 +49,14 @@ def test_without_a_regime_it_is_the_plain_loop_to_the_last_bit():
     spared = {id(p) for p in plain.attention.parameters()}
     rest = [p for p in plain.parameters() if id(p) not in spared]
     optimiser = torch.optim.Adam(
-        [{"params": rest, "weight_decay": 1e-5},
-         {"params": list(plain.attention.parameters()), "weight_decay": 0.0}],
-        lr=1e-3, amsgrad=True, fused=True,
-    )  # fmt: skip
+        [
+            {"params": rest, "weight_decay": 1e-5},
+            {"params": list(plain.attention.parameters()), "weight_decay": 0.0},
+        ],
+        lr=1e-3,
+        amsgrad=True,
+        fused=True,
+    )
     rng = np.random.default_rng(5)
     positives = sum(d.label for d in data.train)
     weight = torch.tensor((len(data.train) - positives) / positives)

@@ -19,8 +19,15 @@ from tests.training.small_trainings import TINY
 ASKED = ("uniform", "seeds", "guide", "imitation", "deception")
 OPTIONS = {"documents": "60", "length": "30"}
 SETTINGS = Settings(corpus="motif", encoder="average", options=OPTIONS, probes=ASKED, threads=1)
-SAME = ("instances.parquet", "evidence.parquet", "summary.csv", "verdict.json", "run.json",
-        "outputs/train.parquet", "outputs/dev.parquet")  # fmt: skip
+SAME = (
+    "instances.parquet",
+    "evidence.parquet",
+    "summary.csv",
+    "verdict.json",
+    "run.json",
+    "outputs/train.parquet",
+    "outputs/dev.parquet",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,9 +51,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_every_trained_probe_is_in_the_evidence_and_in_the_summary(whole: Path):
     evidence = pl.read_parquet(whole / "evidence.parquet")
-    assert set(evidence["probe"]) == set(ASKED) == {
-        name for name, probe in PROBES.items() if probe.trainings is not None
-    }  # fmt: skip
+    assert (
+        set(evidence["probe"])
+        == set(ASKED)
+        == {name for name, probe in PROBES.items() if probe.trainings is not None}
+    )
     of_models = evidence.filter(pl.col("instance").is_null())
     assert of_models["seed"].n_unique() > 1
     summary = pl.read_csv(whole / "summary.csv")

@@ -44,7 +44,8 @@ CASES = {
             ("optimal", flat(0.5, RARE)),
         )
         for quantity, values in (
-            ("fraction_never_one", fractions), ("never_flips", flat(0.0, RARE)),
+            ("fraction_never_one", fractions),
+            ("never_flips", flat(0.0, RARE)),
         )
     ],
     "stable": [
@@ -52,7 +53,7 @@ CASES = {
         ("seeds", "shuffled_jsd", None, RARE),
         ("seeds", "mean_jsd", "both", [0.0]),
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -40,7 +40,7 @@ TINY = 1e-30  # keeps the logarithm of a zero weight finite
 
 
 @dataclass(frozen=True)
-class Candidates:
+class SearchCandidates:
     """The final candidates of the search for each document."""
 
     weights: Tensor  # (B, k, T)
@@ -59,7 +59,7 @@ def baseline_search(
     mask: Tensor,
     rng: torch.Generator,
     settings: SearchSettings = CLASSIFIER_SEARCH,
-) -> Candidates:
+) -> SearchCandidates:
     """Search from states (B, T, m) and weights (B, T) under a head with one logit."""
     slope, bias = head.weight.detach(), head.bias.detach()
 
@@ -82,7 +82,9 @@ def baseline_search(
         optimizer.step()
     with torch.no_grad():
         final = torch.softmax(logits, -1)
-        return Candidates(final, baseline_jsd(final, original), (positive(final) - before).abs())
+        return SearchCandidates(
+            final, baseline_jsd(final, original), (positive(final) - before).abs()
+        )
 
 
 def candidate_distance(proposals: Tensor) -> Tensor:
@@ -165,7 +167,7 @@ def measure(
     )
 
 
-def run_baseline(encoded: list[Encoded], settings: SearchSettings) -> list[Candidates]:
+def run_baseline(encoded: list[Encoded], settings: SearchSettings) -> list[SearchCandidates]:
     """The published search, batch by batch, including the choice of the best candidates."""
     rng = torch.Generator().manual_seed(SEED)
     found = []
@@ -215,7 +217,7 @@ def prepare(corpus: Corpus) -> Callable[[], object]:
 
 
 def _equal(
-    ours: dict[str, ExactAnswer], sample: list[Encoded], candidates: list[Candidates]
+    ours: dict[str, ExactAnswer], sample: list[Encoded], candidates: list[SearchCandidates]
 ) -> bool:
     unbeaten = all(
         ours[name].unbeaten(proposals[:, : len(ours[name].weights)], EPS)

@@ -27,7 +27,7 @@ from scipy.stats import kendalltau
 from torch import Tensor
 
 from assay.bench import leave_one_out
-from assay.bench.adversary import Candidates, ExactAnswer, baseline_search
+from assay.bench.adversary import ExactAnswer, SearchCandidates, baseline_search
 from assay.bench.material import (
     SEED,
     PackedClassifier,
@@ -140,7 +140,7 @@ def taus(scores: Scores) -> Floats:
 
 
 def _by_document(
-    read: ReadBatch, changes: list[Tensor], medians: Tensor, final: Candidates
+    read: ReadBatch, changes: list[Tensor], medians: Tensor, final: SearchCandidates
 ) -> dict[str, BaselineResult]:
     found: dict[str, BaselineResult] = {}
     best = final.best(EPS)

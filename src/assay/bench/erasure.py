@@ -43,7 +43,7 @@ TARGET = 50
 
 
 @dataclass(frozen=True)
-class Shape:
+class ErasureShape:
     """The size of the generated documents and of the model."""
 
     documents: int = 10_000
@@ -65,7 +65,7 @@ class ErasureTimes:
     equal: bool
 
 
-def measure(shape: Shape) -> Measurement:
+def measure(shape: ErasureShape) -> Measurement:
     """Measure all orders against the baseline."""
     found = erasure_times(shape)
     return Measurement(
@@ -78,7 +78,7 @@ def measure(shape: Shape) -> Measurement:
     )
 
 
-def measure_passes(shape: Shape) -> Measurement:
+def measure_passes(shape: ErasureShape) -> Measurement:
     """Measure all orders and the optimum against passes of the encoder."""
     found = erasure_times(shape)
     ours = found.seconds + found.optimum_seconds
@@ -99,7 +99,7 @@ class LapTimer:
 
 
 @lru_cache(maxsize=1)  # two rows, one measurement
-def erasure_times(shape: Shape) -> ErasureTimes:
+def erasure_times(shape: ErasureShape) -> ErasureTimes:
     """Encode and erase batch by batch, because the states of all documents would not fit."""
     model = fresh_model(shape)
     timer = LapTimer()
@@ -174,7 +174,7 @@ def _items_to_flip(
     return np.nan
 
 
-def fresh_model(shape: Shape) -> Classifier:
+def fresh_model(shape: ErasureShape) -> Classifier:
     names = tuple(f"class {i}" for i in range(shape.classes))
     config = ModelConfig(
         "classification", "bilstm", "additive", names, WORDS, shape.embedding, shape.size
@@ -184,7 +184,7 @@ def fresh_model(shape: Shape) -> Classifier:
     return model
 
 
-def batches(shape: Shape) -> Iterator[Batch]:
+def batches(shape: ErasureShape) -> Iterator[Batch]:
     """Random words in batches of the same size as in an audit."""
     rng = torch.Generator().manual_seed(SEED)
     rows = max(1, AUDIT_CELLS // shape.items)
@@ -195,7 +195,7 @@ def batches(shape: Shape) -> Iterator[Batch]:
         yield Batch(ids, items, torch.ones_like(items, dtype=torch.bool), labels)
 
 
-def prepare(shape: Shape) -> Callable[[], object]:
+def prepare(shape: ErasureShape) -> Callable[[], object]:
     """Prepare the closed form for a process of its own; memory does not grow with more batches."""
     model = fresh_model(shape)
     cuts = [*batches(replace(shape, documents=1)), *batches(shape)]
@@ -234,12 +234,12 @@ _WHAT = "seven removal orders of 10,000 documents of 128 items, 5 classes"
 ORDERS = Bench(
     "erasure",
     f"{_WHAT}: item by item, or in closed form",
-    lambda: measure(Shape()),
+    lambda: measure(ErasureShape()),
     target=TARGET,
 )
 ENCODER = Bench(
     "erasure_passes",
     f"{_WHAT}: two encoder passes (as baseline), or all orders and the optimum",
-    lambda: measure_passes(Shape()),
+    lambda: measure_passes(ErasureShape()),
     target=1,
 )

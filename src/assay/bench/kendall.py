@@ -29,14 +29,14 @@ SEED = 20190601
 
 
 @dataclass(frozen=True)
-class Shape:
+class ListShape:
     """The number and the largest length of the documents."""
 
     documents: int
     longest: int
 
 
-def measure(shape: Shape, repeats: int = REPEATS) -> Measurement:
+def measure(shape: ListShape, repeats: int = REPEATS) -> Measurement:
     """Measure on documents of all lengths up to the longest, with some ties."""
     x, y, mask = score_lists(shape)
     (baseline_time, expected), (seconds, ours) = time_in_turns(
@@ -51,7 +51,7 @@ def measure(shape: Shape, repeats: int = REPEATS) -> Measurement:
     )
 
 
-def score_lists(shape: Shape) -> tuple[Floats, Floats, Flags]:
+def score_lists(shape: ListShape) -> tuple[Floats, Floats, Flags]:
     """Two correlated scores per document, padded to the longest."""
     rng = np.random.default_rng(SEED)
     lengths = rng.integers(SHORTEST, shape.longest + 1, size=shape.documents)
@@ -68,9 +68,9 @@ def run_baseline(x: Floats, y: Floats, mask: Flags) -> Kendall:
     return Kendall(tau, p)
 
 
-def prepare(shape: Shape) -> Callable[[], object]:
+def prepare(shape: ListShape) -> Callable[[], object]:
     """Prepare the batched tau for a process of its own."""
-    kendall(*score_lists(Shape(1, SHORTEST)))
+    kendall(*score_lists(ListShape(1, SHORTEST)))
     return partial(kendall, *score_lists(shape))
 
 
@@ -84,12 +84,12 @@ def _equal(ours: Kendall, expected: Kendall) -> bool:
 SENTENCES = Bench(
     "kendall",
     "tau and p of two scores, documents of 2 to 50 items: one call of scipy each, or all at once",
-    partial(measure, Shape(documents=2_000, longest=50)),
+    partial(measure, ListShape(documents=2_000, longest=50)),
     target=10,
 )
 LONG_LISTS = Bench(
     "kendall_long",
     "the same for 2 to 2,000 items",
-    partial(measure, Shape(documents=200, longest=2_000)),
+    partial(measure, ListShape(documents=200, longest=2_000)),
     target=1,
 )

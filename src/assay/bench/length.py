@@ -34,20 +34,20 @@ NOT_CHECKED = RunDocuments((), (), ())  # no document is computed both ways
 
 
 @dataclass(frozen=True)
-class Shape:
+class DocumentShape:
     """The number and the length of the documents."""
 
     documents: int
     items: int
 
 
-def measure(shape: Shape) -> Measurement:
+def measure(shape: DocumentShape) -> Measurement:
     """Measure the seconds per document and the peak memory of all documents."""
     found = measure_in_new_process(prepare, shape)
     return Measurement(shape.documents, found.seconds / shape.documents, peak_mb=found.peak_mb)
 
 
-def prepare(shape: Shape) -> Callable[[], object]:
+def prepare(shape: DocumentShape) -> Callable[[], object]:
     """Prepare the audit for a process of its own."""
     vocabulary = Vocabulary(SPECIALS + tuple(f"word{i}" for i in range(WORDS)))
     config = ModelConfig(
@@ -69,11 +69,11 @@ def prepare(shape: Shape) -> Callable[[], object]:
         sample=0,
         run=NOT_CHECKED,
     )
-    audit(random_documents(Shape(1, WARM_UP_ITEMS), vocabulary))
+    audit(random_documents(DocumentShape(1, WARM_UP_ITEMS), vocabulary))
     return partial(audit, random_documents(shape, vocabulary))
 
 
-def random_documents(shape: Shape, vocabulary: Vocabulary) -> list[Document]:
+def random_documents(shape: DocumentShape, vocabulary: Vocabulary) -> list[Document]:
     rng = np.random.default_rng(SEED)
     words = np.array(vocabulary.words[len(SPECIALS) :])
     drawn = rng.choice(words, (shape.documents, shape.items)).tolist()
@@ -95,7 +95,7 @@ def _is_length(row: Row) -> bool:
 
 
 def _bench(items: int) -> Bench:
-    shape = Shape(max(1, CELLS // items), items)
+    shape = DocumentShape(max(1, CELLS // items), items)
     what = f"all but the sampled scores, {items:,} random words each, seconds per document"
     return Bench(f"{NAME}{items}", what, partial(measure, shape))
 

@@ -105,18 +105,39 @@ PROBE = Probe(
     needs="model",
     scores=("attention",),
     quantities=(
-        Quantity("max_jsd", "largest JSD to the model's weights with the prediction within eps",
-                 ("mean", "median"), unit="JSD, nats", direction="lower is more faithful",
-                 binned_by="max_attention", edges=WEIGHT_BINS),
-        Quantity("max_jsd_upper", "upper bound on that JSD, where only a bracket is known",
-                 ("mean",), unit="JSD, nats"),
-        Quantity("adversary_tvd", "change of the prediction under those weights", ("mean",),
-                 unit="TVD"),
-        Quantity("diverse_jsd", "mean JSD to the model's weights of five diverse alternatives",
-                 ("mean",), unit="JSD, nats", direction="lower is more faithful"),
-        Quantity("diverse_spread", "mean JSD between two of those alternatives", ("mean",),
-                 unit="JSD, nats", direction="lower is more faithful"),
+        Quantity(
+            "max_jsd",
+            "largest JSD to the model's weights with the prediction within eps",
+            ("mean", "median"),
+            unit="JSD, nats",
+            direction="lower is more faithful",
+            binned_by="max_attention",
+            edges=WEIGHT_BINS,
+        ),
+        Quantity(
+            "max_jsd_upper",
+            "upper bound on that JSD, where only a bracket is known",
+            ("mean",),
+            unit="JSD, nats",
+        ),
+        Quantity(
+            "adversary_tvd", "change of the prediction under those weights", ("mean",), unit="TVD"
+        ),
+        Quantity(
+            "diverse_jsd",
+            "mean JSD to the model's weights of five diverse alternatives",
+            ("mean",),
+            unit="JSD, nats",
+            direction="lower is more faithful",
+        ),
+        Quantity(
+            "diverse_spread",
+            "mean JSD between two of those alternatives",
+            ("mean",),
+            unit="JSD, nats",
+            direction="lower is more faithful",
+        ),
         Quantity("max_attention", "the document's largest weight", ("mean",), unit="weight"),
     ),
     measure=measure,
-)  # fmt: skip
+)

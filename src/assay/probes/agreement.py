@@ -99,8 +99,9 @@ def _quantities() -> tuple[Quantity, ...]:
         direction: Direction = "higher is more faithful" if one == "attention" else "neither"
         detail = not {one, other} <= CORE
         meaning = f"Kendall's tau-b between {pair}"
-        tau = Quantity(f"tau_{one}_{other}", meaning, ("mean", "std"), "tau", direction,
-                       detail=detail)  # fmt: skip
+        tau = Quantity(
+            f"tau_{one}_{other}", meaning, ("mean", "std"), "tau", direction, detail=detail
+        )
         meaning = f"two-sided p of that tau, {pair}"
         declared += [tau, Quantity(f"p_{one}_{other}", meaning, ("significant",), detail=detail)]
         if one == R2_OF:

@@ -85,14 +85,19 @@ PROBE = Probe(
     needs="model + trainer",
     scores=(),
     quantities=(
-        Quantity("mean_mass", "mean attention on the marked items", ("mean_over_seeds",),
-                 unit="weight"),
+        Quantity(
+            "mean_mass", "mean attention on the marked items", ("mean_over_seeds",), unit="weight"
+        ),
         F1,
         ACCURACY,
-        Quantity("accuracy_without_marked", "accuracy once the marked items are deleted",
-                 ("mean_over_seeds",), unit="share"),
+        Quantity(
+            "accuracy_without_marked",
+            "accuracy once the marked items are deleted",
+            ("mean_over_seeds",),
+            unit="share",
+        ),
         Quantity("mass", "a document's attention on its marked items", (), unit="weight"),
         Quantity("prediction", "the class each model decides on", ()),
     ),
     trainings=Trainings(plan, conclude),
-)  # fmt: skip
+)

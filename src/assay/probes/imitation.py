@@ -60,10 +60,11 @@ def sweep(budget: TrainingBudget, number: int = 0) -> dict[float, TrainingSpec]:
             order_seed=budget.seed + number,
             objective=ImitationObjective(BaseModelSpec(), weight),
             start=None if budget.from_scratch else before,
-            epochs=budget.first_epochs if before is None or budget.from_scratch
+            epochs=budget.first_epochs
+            if before is None or budget.from_scratch
             else budget.next_epochs,
             patience=budget.patience,
-        )  # fmt: skip
+        )
         specs[weight] = before
     return specs
 
@@ -139,25 +140,49 @@ PROBE = Probe(
     needs="model + trainer",
     scores=(),
     quantities=(
-        Quantity("mean_jsd", "mean JSD of the imitation's attention to the base's",
-                 ("mean_over_seeds",), unit="nats", direction="lower is more faithful"),
-        Quantity("mean_tvd", "mean TVD of the imitation's predictions to the base's",
-                 ("mean_over_seeds",), unit="TVD"),
-        Quantity("mean_half_tvd", "half of it, as the paper printed it", ("mean_over_seeds",),
-                 unit="half TVD"),
+        Quantity(
+            "mean_jsd",
+            "mean JSD of the imitation's attention to the base's",
+            ("mean_over_seeds",),
+            unit="nats",
+            direction="lower is more faithful",
+        ),
+        Quantity(
+            "mean_tvd",
+            "mean TVD of the imitation's predictions to the base's",
+            ("mean_over_seeds",),
+            unit="TVD",
+        ),
+        Quantity(
+            "mean_half_tvd",
+            "half of it, as the paper printed it",
+            ("mean_over_seeds",),
+            unit="half TVD",
+        ),
         F1,
         ACCURACY,
-        Quantity("frontier_area", "mean TVD along the sweep's frontier",
-                 ("mean_over_seeds",), unit="TVD", direction="higher is more faithful"),
-        Quantity("frontier_bend", "how far the frontier runs below its chord (convex, late rise: "
-                 "above 0) or above it (concave, early rise: below 0)", ("mean_over_seeds",),
-                 direction="lower is more faithful"),
-        Quantity("chosen_lambda", "lambda of the imitation with the best F1 on dev among those "
-                 "with a mean JSD above 0.4 there", ("mean_over_seeds",)),
-        Quantity("jsd", "JSD between the imitation's attention and the base's", (),
-                 unit="nats"),
-        Quantity("tvd", "TVD between the imitation's prediction and the base's", (),
-                 unit="TVD"),
+        Quantity(
+            "frontier_area",
+            "mean TVD along the sweep's frontier",
+            ("mean_over_seeds",),
+            unit="TVD",
+            direction="higher is more faithful",
+        ),
+        Quantity(
+            "frontier_bend",
+            "how far the frontier runs below its chord (convex, late rise: "
+            "above 0) or above it (concave, early rise: below 0)",
+            ("mean_over_seeds",),
+            direction="lower is more faithful",
+        ),
+        Quantity(
+            "chosen_lambda",
+            "lambda of the imitation with the best F1 on dev among those "
+            "with a mean JSD above 0.4 there",
+            ("mean_over_seeds",),
+        ),
+        Quantity("jsd", "JSD between the imitation's attention and the base's", (), unit="nats"),
+        Quantity("tvd", "TVD between the imitation's prediction and the base's", (), unit="TVD"),
     ),
     trainings=Trainings(plan, conclude),
-)  # fmt: skip
+)

@@ -11,12 +11,17 @@ from assay.probes.probe import Quantity
 from assay.statistics.divergence import jsd, tvd
 from assay.training.specs import ModelOutputs, Predictions, TrainingBudget, TrainingSpec
 
-F1 = Quantity("f1", "F1 on test: of the positive class, or the mean over three classes and more",
-              ("mean_over_seeds",), unit="F1")  # fmt: skip
+F1 = Quantity(
+    "f1",
+    "F1 on test: of the positive class, or the mean over three classes and more",
+    ("mean_over_seeds",),
+    unit="F1",
+)
 PREDICTION = Quantity("prediction", "the class each model predicts", ())
 LABEL = Quantity("label", "the true class", ())
-ACCURACY = Quantity("accuracy", "share of test documents predicted correctly", ("mean_over_seeds",),
-                    unit="share")  # fmt: skip
+ACCURACY = Quantity(
+    "accuracy", "share of test documents predicted correctly", ("mean_over_seeds",), unit="share"
+)
 
 
 def trained_again(budget: TrainingBudget, further: int) -> TrainingSpec:

@@ -43,11 +43,18 @@ PROBE = Probe(
     needs="model",
     scores=("attention",),
     quantities=(
-        Quantity("median_tvd", "median change of the prediction over 100 permutations",
-                 ("mean", "median"), unit="TVD", direction="higher is more faithful",
-                 binned_by="max_attention", edges=WEIGHT_BINS),
-        Quantity("max_attention", "the document's largest weight", ("mean", "median"),
-                 unit="weight"),
+        Quantity(
+            "median_tvd",
+            "median change of the prediction over 100 permutations",
+            ("mean", "median"),
+            unit="TVD",
+            direction="higher is more faithful",
+            binned_by="max_attention",
+            edges=WEIGHT_BINS,
+        ),
+        Quantity(
+            "max_attention", "the document's largest weight", ("mean", "median"), unit="weight"
+        ),
     ),
     measure=measure,
-)  # fmt: skip
+)

@@ -20,8 +20,19 @@ from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 # compare a predicted class with the label. `mean_over_seeds` is for one number per trained model,
 # with Student's t interval. `over_documents` is the F1 of some models minus that of others,
 # computed from their rows of `prediction` (see `compares`).
-Statistic = Literal["mean", "median", "std", "significant", "share", "accuracy", "f1", "macro_f1",
-                    "mean_over_seeds", "over_documents", "max"]  # fmt: skip
+Statistic = Literal[
+    "mean",
+    "median",
+    "std",
+    "significant",
+    "share",
+    "accuracy",
+    "f1",
+    "macro_f1",
+    "mean_over_seeds",
+    "over_documents",
+    "max",
+]
 Direction = Literal["higher is more faithful", "lower is more faithful", "neither"]
 Scores = Mapping[str, np.ndarray]  # name -> (B, T) float64, zero on padding
 

@@ -70,19 +70,33 @@ def declare() -> Probe:
         scores=tuple(SCORES),
         inputs=("rationale",),
         quantities=(
-            Quantity("auc", "how often a marked item ranks above an unmarked one", ("mean",),
-                     unit="AUC"),
-            Quantity("average_precision", "precision, averaged over the marked items", ("mean",),
-                     unit="AUPRC"),
-            Quantity("precision", "share of marked items among the first k, of which k are marked",
-                     ("mean",), unit="share"),
-            Quantity("mass_gain", "attention on the marked items, above their share of all items",
-                     ("mean",), unit="weight"),
-            Quantity("marked_share", "share of the items that people marked", ("mean",),
-                     unit="share"),
+            Quantity(
+                "auc", "how often a marked item ranks above an unmarked one", ("mean",), unit="AUC"
+            ),
+            Quantity(
+                "average_precision",
+                "precision, averaged over the marked items",
+                ("mean",),
+                unit="AUPRC",
+            ),
+            Quantity(
+                "precision",
+                "share of marked items among the first k, of which k are marked",
+                ("mean",),
+                unit="share",
+            ),
+            Quantity(
+                "mass_gain",
+                "attention on the marked items, above their share of all items",
+                ("mean",),
+                unit="weight",
+            ),
+            Quantity(
+                "marked_share", "share of the items that people marked", ("mean",), unit="share"
+            ),
         ),
         measure=measure,
-    )  # fmt: skip
+    )
 
 
 PROBE = declare()

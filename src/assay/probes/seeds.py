@@ -102,21 +102,44 @@ PROBE = Probe(
     needs="model + trainer",
     scores=(),
     quantities=(
-        Quantity("median_jsd", "median over models of the JSD between their attention and the "
-                 "base's", ("mean", "median"), unit="nats", direction="lower is more faithful",
-                 binned_by="max_attention", edges=WEIGHT_BINS),
-        Quantity("median_tvd", "median over models of the TVD between their prediction and the "
-                 "base's", ("mean", "median"), unit="TVD"),
-        Quantity("mean_jsd", "mean JSD of one model's attention to the base's",
-                 ("mean_over_seeds",), unit="nats"),
-        Quantity("mean_tvd", "mean TVD of one model's predictions to the base's",
-                 ("mean_over_seeds",), unit="TVD"),
+        Quantity(
+            "median_jsd",
+            "median over models of the JSD between their attention and the base's",
+            ("mean", "median"),
+            unit="nats",
+            direction="lower is more faithful",
+            binned_by="max_attention",
+            edges=WEIGHT_BINS,
+        ),
+        Quantity(
+            "median_tvd",
+            "median over models of the TVD between their prediction and the base's",
+            ("mean", "median"),
+            unit="TVD",
+        ),
+        Quantity(
+            "mean_jsd",
+            "mean JSD of one model's attention to the base's",
+            ("mean_over_seeds",),
+            unit="nats",
+        ),
+        Quantity(
+            "mean_tvd",
+            "mean TVD of one model's predictions to the base's",
+            ("mean_over_seeds",),
+            unit="TVD",
+        ),
         F1,
         Quantity("jsd", "JSD between one model's attention and the base's", (), unit="nats"),
         Quantity("tvd", "TVD between one model's prediction and the base's", (), unit="TVD"),
-        Quantity("shuffled_jsd", "mean JSD between the base's weights and the same, shuffled among "
-                 "the items: what no agreement at all would give", ("mean",), unit="nats"),
+        Quantity(
+            "shuffled_jsd",
+            "mean JSD between the base's weights and the same, shuffled among "
+            "the items: what no agreement at all would give",
+            ("mean",),
+            unit="nats",
+        ),
         Quantity("max_attention", "the base's largest weight", (), unit="weight"),
     ),
     trainings=Trainings(plan, conclude),
-)  # fmt: skip
+)

@@ -69,16 +69,32 @@ PROBE = Probe(
     scores=("attention",),
     inputs=("word_odds",),
     quantities=(
-        Quantity("tvd", "change of the prediction under the substituted weights",
-                 ("mean", "median"), unit="TVD", direction="higher is more faithful"),
-        Quantity("jsd", "distance of the substituted weights from the model's own",
-                 ("mean", "median"), unit="JSD, nats"),
-        Quantity("flip", "1 where the substituted weights change the decision", ("share",),
-                 direction="higher is more faithful"),
+        Quantity(
+            "tvd",
+            "change of the prediction under the substituted weights",
+            ("mean", "median"),
+            unit="TVD",
+            direction="higher is more faithful",
+        ),
+        Quantity(
+            "jsd",
+            "distance of the substituted weights from the model's own",
+            ("mean", "median"),
+            unit="JSD, nats",
+        ),
+        Quantity(
+            "flip",
+            "1 where the substituted weights change the decision",
+            ("share",),
+            direction="higher is more faithful",
+        ),
         Quantity("decision", "the class decided with the model's own weights", SCORED),
         Quantity("decision_substituted", "the class decided with the substituted weights", SCORED),
-        Quantity("only_stop_words", "1 where no item has log-odds, so that all weights are equal",
-                 ("share",)),
+        Quantity(
+            "only_stop_words",
+            "1 where no item has log-odds, so that all weights are equal",
+            ("share",),
+        ),
     ),
     measure=measure,
-)  # fmt: skip
+)

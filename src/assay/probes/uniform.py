@@ -75,11 +75,16 @@ PROBE = Probe(
     quantities=(
         F1,
         ACCURACY,
-        Quantity("f1_difference", "F1 with attention minus F1 with uniform weights, by seed",
-                 ("mean_over_seeds", "over_documents"), unit="F1",
-                 direction="higher is more faithful", compares=("base", "uniform")),
+        Quantity(
+            "f1_difference",
+            "F1 with attention minus F1 with uniform weights, by seed",
+            ("mean_over_seeds", "over_documents"),
+            unit="F1",
+            direction="higher is more faithful",
+            compares=("base", "uniform"),
+        ),
         PREDICTION,
         LABEL,
     ),
     trainings=Trainings(plan, conclude),
-)  # fmt: skip
+)

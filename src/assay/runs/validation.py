@@ -94,11 +94,24 @@ def _unknown(option: str, given: str, known: Sequence[str]) -> Iterator[str]:
 
 
 def _numbers(settings: Settings, execution: Execution) -> Iterator[str]:
-    lowest = {"limit": 1, "seed": 0, "seeds": 1, "sample": 0, "threads": 1, "jobs": 1,
-              "exact-below": 0}  # fmt: skip
-    given = {"limit": settings.limit, "seed": settings.seed, "seeds": settings.seeds,
-             "sample": settings.sample, "threads": settings.threads,
-             "jobs": execution.workers, "exact-below": settings.exact_below}  # fmt: skip
+    lowest = {
+        "limit": 1,
+        "seed": 0,
+        "seeds": 1,
+        "sample": 0,
+        "threads": 1,
+        "jobs": 1,
+        "exact-below": 0,
+    }
+    given = {
+        "limit": settings.limit,
+        "seed": settings.seed,
+        "seeds": settings.seeds,
+        "sample": settings.sample,
+        "threads": settings.threads,
+        "jobs": execution.workers,
+        "exact-below": settings.exact_below,
+    }
     for option, value in given.items():
         if value is not None and value < lowest[option]:
             yield f"--{option} {value} is too low: pass a whole number from {lowest[option]} up."

@@ -76,6 +76,9 @@ def without_marked_items(documents: Sequence[Document]) -> list[Document]:
         replace(document, tokens=rest, rationale=None)
         for document in documents
         if document.rationale is not None
-        and (rest := tuple(t for t, m in zip(document.tokens, document.rationale, strict=True)
-                           if not m))
-    ]  # fmt: skip
+        and (
+            rest := tuple(
+                t for t, m in zip(document.tokens, document.rationale, strict=True) if not m
+            )
+        )
+    ]

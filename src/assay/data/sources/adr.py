@@ -1,4 +1,4 @@
-"""Adverse drug reactions: does a text report one?
+"""Texts that report an adverse drug reaction, or none.
 
 The paper's tweets are available on request only, as a CSV with the columns `text` and `label`, and
 possibly `exp_split`. The open ADE corpus replaces them: sentences of case reports, split by

@@ -1,4 +1,4 @@
-"""Amazon reviews: how many stars does a review give?
+"""Amazon reviews, labeled with one to five stars.
 
 Amazon Review Full of Zhang et al. 2015, five classes. Title and text are joined.
 """

@@ -1,4 +1,4 @@
-"""CNN: which entity of a news article fills the blank in a sentence about it?
+"""CNN question answering: fill the blank in a sentence about a news article.
 
 The cloze corpus of Hermann et al. 2015, with entities anonymized as `@entityN`. Two forms are read:
 

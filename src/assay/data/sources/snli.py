@@ -1,4 +1,4 @@
-"""SNLI 1.0: does the premise entail the hypothesis, contradict it, or neither?
+"""SNLI 1.0: premise and hypothesis, labeled with entailment, contradiction or neutral.
 
 Read as published (JSON lines) or as a tab-separated file with a header and without quoting.
 Attention runs over the premise (`sentence1`); the query is the hypothesis (`sentence2`). Both are

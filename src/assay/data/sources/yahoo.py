@@ -1,4 +1,4 @@
-"""Yahoo Answers: what is a question about?
+"""Yahoo Answers: questions labeled with their topic.
 
 Ten topics, Zhang et al. 2015: a CSV of class, title, question and best answer, which are joined. If
 the full corpus is not available, two small forms are read, and a note says so:

@@ -1,4 +1,4 @@
-"""Yelp reviews: how many stars does a review give?
+"""Yelp reviews, labeled with one to five stars.
 
 Yelp Review Full of Zhang et al. 2015 (class, text, no header), five classes. A second form has the
 header `text,label1,label2`, with `Review Stars: 4.0` in `label2`. In that form a file `dev.csv`

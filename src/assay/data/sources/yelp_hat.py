@@ -1,4 +1,4 @@
-"""Yelp-HAT: is a Yelp review negative or positive, and which words did people highlight?
+"""Yelp-HAT: Yelp reviews, positive or negative, with the words that people highlighted.
 
 The human attention maps of Sen et al. 2020. Up to four people read each review and highlighted
 words while they judged it. A word is marked if more than half of them highlighted it; its
