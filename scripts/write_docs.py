@@ -58,9 +58,9 @@ def score_table(scores: Iterable[Score]) -> str:
     return _table(("score", "question", "paper", "sign", "documents"), rows)
 
 
-def probe_table(probes: Iterable[Probe]) -> str:
-    """One row per probe, with a link to its page."""
-    rows = [(f"[{p.name}](probes/{p.name}.md)", p.question, p.paper, p.needs) for p in probes]
+def probe_table(probes: Iterable[Probe], folder: str) -> str:
+    """One row per probe, with a link to its page below `folder`."""
+    rows = [(f"[{p.name}]({folder}/{p.name}.md)", p.question, p.paper, p.needs) for p in probes]
     return _table(("probe", "question", "paper", "needs"), rows)
 
 
@@ -75,7 +75,8 @@ def generated_parts() -> dict[Path, str]:
     parts = {DOCS / "probes" / f"{name}.md": probe_facts(probe) for name, probe in PROBES.items()}
     parts[DOCS / "scores.md"] = score_table(SCORES.values())
     parts[DOCS / "controls.md"] = expectation_table(EXPECTED)
-    parts[DOCS / "README.md"] = probe_table(PROBES.values())
+    parts[DOCS / "README.md"] = probe_table(PROBES.values(), "probes")
+    parts[ROOT / "README.md"] = probe_table(PROBES.values(), "docs/probes")
     return parts
 
 

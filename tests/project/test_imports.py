@@ -1,6 +1,7 @@
 """Tests of the import direction, and of the one module that may import each heavy library."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -126,3 +127,13 @@ def test_an_import_inside_a_function_is_found(tmp_path):
     file.write_text("import os\ndef f():\n    from assay.models.view import View\n")
     assert set(imported(file)) == {"os", "assay.models.view.View"}
     assert own_imports(file) == {"models"}
+
+
+def test_the_contributors_picture_shows_every_rank_in_order():
+    text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    picture = next(block for block in text.split("```") if "errors  progress" in block)
+    shown = [set(re.split(r"\s{3,}", line.strip())[0].split()) for line in picture.splitlines()]
+    expected = [{name for name in names if not name.startswith("__")} for names in FLOW]
+    assert [names for names in shown if names & RANK.keys()] == [
+        names for names in expected if names
+    ]
