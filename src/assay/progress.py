@@ -3,10 +3,11 @@
 Work in one process is reported through a `Track`, which wraps the items of a loop as tqdm does.
 Jobs that an engine runs side by side are reported through a `Watch`, which is called with the
 `Counts` of jobs whenever one starts or ends. By default nothing is shown (`untracked`,
-`unwatched`). The command line shows bars on a terminal (`progress_tracker`, `progress_watcher`)
-and nothing in a pipe or a log.
+`unwatched`). The command line shows bars on a terminal and, in a pipe or a log, a line for each
+stage and at least one a minute (`progress_tracker`, `progress_watcher`).
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -26,6 +27,7 @@ from rich.progress import (
 from rich.progress import Task as Bar
 from rich.text import Text
 
+LOG_SECONDS = 60.0  # between two lines of a log
 FOUND_SECONDS = 1.0  # jobs done this soon after the start were finished by an earlier run
 
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -63,9 +65,11 @@ def unwatched(label: str) -> AbstractContextManager[Watch]:
 
 
 def progress_tracker(console: Console, quiet: bool) -> Track:
-    """A `Track` that shows a bar with the remaining time, on a terminal only."""
-    if quiet or not console.is_terminal:
+    """A `Track` that shows a bar with the remaining time, or lines where there is no terminal."""
+    if quiet:
         return untracked
+    if not console.is_terminal:
+        return LogLines(console.print).track
 
     def track(items: Iterable[Any], label: str, total: int) -> Iterable[Any]:
         columns = (
@@ -83,9 +87,11 @@ def progress_tracker(console: Console, quiet: bool) -> Track:
 def progress_watcher(
     console: Console, quiet: bool, now: Callable[[], float] = time.monotonic
 ) -> Watching:
-    """A `Watching` that shows a bar with job counts and the remaining time, on a terminal only."""
-    if quiet or not console.is_terminal:
+    """A `Watching` that shows a bar with job counts and the remaining time, or lines in a log."""
+    if quiet:
         return unwatched
+    if not console.is_terminal:
+        return LogLines(console.print, now).watching
 
     @contextmanager
     def watching(label: str) -> Iterator[Watch]:
@@ -103,6 +109,59 @@ def progress_watcher(
             )
 
     return watching
+
+
+class LogLines:
+    """Progress as plain lines: one when a stage begins, one a minute, one when jobs are done."""
+
+    def __init__(
+        self, write: Callable[[str], object], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write, self._now = write, now
+
+    def track(self, items: Iterable[Any], label: str, total: int) -> Iterable[Any]:
+        """A `Track`."""
+        start = latest = self._now()
+        self._write(f"{label}: {total:,} steps")
+        for done, item in enumerate(items):
+            here = self._now()
+            if here - latest >= LOG_SECONDS:
+                latest = here
+                left = (here - start) / done * (total - done)
+                self._write(f"{label}: {done / total:.0%} done, {_clock(left)} left")
+            yield item
+
+    @contextmanager
+    def watching(self, label: str) -> Iterator[Watch]:
+        """A `Watching`. Lines are written by a thread, because a single job may take minutes."""
+        start = self._now()
+        estimate, latest, stop = EndEstimate(start), Counts(0, 0, 0), threading.Event()
+
+        def watch(counts: Counts) -> None:
+            nonlocal latest
+            if not latest.running and not latest.done:
+                self._write(f"{label}: {counts.done + counts.running + counts.left:,} jobs")
+            latest = counts
+
+        def repeat() -> None:
+            while not stop.wait(LOG_SECONDS):
+                self._write(self._line(label, latest, estimate))
+
+        writer = threading.Thread(target=repeat, daemon=True)
+        writer.start()
+        try:
+            yield watch
+        finally:
+            stop.set()
+            writer.join()
+        self._write(f"{label}: {latest.done:,} jobs done in {_clock(self._now() - start)}")
+
+    def _line(self, label: str, counts: Counts, estimate: "EndEstimate") -> str:
+        now = self._now()
+        end = estimate.end(counts, now)
+        left = "" if end is None else f", about {_clock(max(end - now, 0.0))} left"
+        total = counts.done + counts.running + counts.left
+        return f"{label}: {counts.done:,} of {total:,} jobs done{left}"
 
 
 class EndEstimate:

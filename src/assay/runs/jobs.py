@@ -8,7 +8,7 @@ import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 import torch
 
 from assay.config import EXACT_BELOW
-from assay.data.batches import evaluation_batches
 from assay.data.corpus import Corpus, Document
 from assay.data.embeddings import Vectors, VectorSettings, texts_of, train_vectors
 from assay.data.files import write_json, write_parquet
@@ -33,7 +32,10 @@ from assay.training.loop import Training, train
 from assay.training.objectives import AttentionPenalty
 from assay.training.recipes import Recipe
 
-AUDIT_PAIRS = 150_000  # squared items per audit job: some seconds of leave-one-out
+# The cost of auditing a document of T items: T**2 for leave-one-out plus this times T for the rest.
+LINEAR_COST = 100
+PART_COST = 1_000_000  # of one audit job: about two seconds on two cores
+MOST_PARTS = 50  # audit jobs of a run, whatever its size
 
 
 @dataclass(frozen=True)
@@ -118,13 +120,13 @@ class AuditJob:
     exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
     code: str = field(default_factory=partial(code_identity, "audit"))
 
-    @property
+    @cached_property
     def job(self) -> Job:
         documents = [document.as_row() for document in self.part.documents]
         identity = {
             "model": self.model_key,
             "documents": hashlib.sha256(canonical(documents)).hexdigest(),
-            "run": hashlib.sha256(canonical(asdict(self.part.run))).hexdigest(),
+            "run": self.part.run.digest,
             "inputs": inputs_digest(self.part.inputs),
             "probes": self.probes,
             "plugins": plugin_code(self.probes),
@@ -181,9 +183,13 @@ def audit_parts(
     """Documents per job: a fixed function of their lengths, so that a resumed run cuts alike."""
     run = RunDocuments.of(documents)
     lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
+    order = np.argsort(lengths, kind="stable")  # similar lengths together: less padding
+    costs = lengths[order] ** 2 + LINEAR_COST * lengths[order]
+    budget = max(PART_COST, -(-int(costs.sum()) // MOST_PARTS))
+    ends = np.flatnonzero(np.diff((np.cumsum(costs) - costs) // budget)) + 1
     return [
-        AuditPart(tuple(documents[row] for row in cut), run, inputs or {})
-        for cut in evaluation_batches(lengths, AUDIT_PAIRS, power=2)
+        AuditPart(tuple(documents[row] for row in part), run, inputs or {})
+        for part in np.split(order, ends)
     ]
 
 

@@ -7,8 +7,11 @@ job gets this summary of the whole. The functions below copy rows of a batch, fo
 many changed copies of a document.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,6 +77,12 @@ class RunDocuments:
             for row, position in zip(rows.tolist(), positions.tolist(), strict=True)
         )
         return cls(ids, lengths, words, marked)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything here, which is part of the identity of every audit job."""
+        content = [self.ids, self.lengths, self.words, self.marked]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
     def sample(self, count: int, seed: int) -> frozenset[str]:
         """At most `count` ids: those with the smallest keys, the same in every job.
