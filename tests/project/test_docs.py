@@ -21,7 +21,8 @@ from tests.small_models import UNTRAINED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-COMMANDS = typer.main.get_command(app).commands
+PROGRAM = typer.main.get_command(app)
+COMMANDS = PROGRAM.commands
 CITED = 3  # the papers of the debate
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -38,6 +39,7 @@ def shown_commands(text: str) -> list[list[str]]:
     """The `assay ...` lines of code blocks and of inline code, each as its words."""
     blocks = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S))
     lines = re.findall(r"^(?:\w+=\S+ )?assay (.+)$", blocks, re.M)
+    lines += re.findall(r"^ {4}assay (.+)$", text, re.M)
     return [
         shlex.split(line, comments=True) for line in lines + re.findall(r"`assay ([^`]+)`", text)
     ]
@@ -67,11 +69,11 @@ def _anchor(heading: str) -> str:
 @every_page
 def test_every_command_exists_with_its_options(page):
     for name, *rest in shown_commands(page.read_text(encoding="utf-8")):
-        if name == "--help":
-            continue
-        assert name in COMMANDS, name
-        known = {option for parameter in COMMANDS[name].params for option in parameter.opts}
-        assert {word.split("=")[0] for word in rest if word.startswith("--")} <= known, name
+        command = PROGRAM if name.startswith("--") else COMMANDS.get(name)
+        assert command is not None, name
+        known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        options = {word.split("=")[0] for word in (name, *rest) if word.startswith("--")}
+        assert options <= known, name
 
 
 def test_every_command_is_in_the_readme():
