@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import assay  # noqa: F401 - before torch, so that its settings for threads apply
+
 CI = bool(os.environ.get("CI"))
 torch.set_num_threads(1)  # small tensors: several threads would only wait for each other
 

@@ -14,6 +14,8 @@ side, and `register` adds your own probes, scores and corpora. Mistakes that you
 `UserError`.
 """
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from assay.config import VERSION
@@ -21,6 +23,12 @@ from assay.errors import UserError
 
 if TYPE_CHECKING:
     from assay.api import Audit, audit, compare, load_corpus, register, train, write_report
+
+if "torch" not in sys.modules:
+    # Threads of OpenMP that wait for each other spin for milliseconds by default. Beside another
+    # busy process that makes a training many times slower; a short spin costs nothing when alone.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    os.environ.setdefault("KMP_BLOCKTIME", "1")
 
 __version__ = VERSION
 __all__ = [

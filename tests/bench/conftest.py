@@ -14,7 +14,7 @@ from assay.bench import (
 )
 from assay.bench.material import truncate
 from assay.bench.measurement import ProcessCost
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 MODULES = (adversary, battery, erasure, kendall, leave_one_out, length, permutation, training)
 PEAK = 7.5

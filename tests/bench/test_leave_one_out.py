@@ -9,7 +9,7 @@ from assay.bench.material import trained_model, truncate
 from assay.data.corpus import Document
 from assay.models import deletion
 from tests.bench.conftest import PEAK
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 ITEMS = 90
 

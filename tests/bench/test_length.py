@@ -3,7 +3,7 @@
 from assay.bench import length
 from assay.bench.measurement import Bench, Measurement, run_bench
 from tests.bench.conftest import SECONDS
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 
 def test_seconds_are_per_document_and_without_a_ratio():

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from assay.report.page import write_report
-from tests.browser.plain_run import write_plain_run
-from tests.report.synthetic_run import write_run
+from tests.builders.plain_run import write_plain_run
+from tests.builders.synthetic_run import write_run
 
 FLAGS = [
     "--no-sandbox",

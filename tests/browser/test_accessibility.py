@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.browser.visits import DESK, PHONE, Visit
+from tests.builders.visits import DESK, PHONE, Visit
 
 # Every look once; axe takes its time over a page.
 LOOKS = [

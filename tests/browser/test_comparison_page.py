@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
-from tests.browser.visits import DESK, PHONE, Visit
-from tests.report.synthetic_run import write_run
+from tests.builders.synthetic_run import write_run
+from tests.builders.visits import DESK, PHONE, Visit
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 LOOKS = [(DESK, "light"), (PHONE, "dark")]

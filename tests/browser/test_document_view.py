@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.visits import Visit
+from tests.builders.visits import Visit
 
 CLOSE = 1e-6
 # A promise: on a busy machine the page may be loaded before it is painted.

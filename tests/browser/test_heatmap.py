@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from assay.report.page import write_report
-from tests.browser.plain_run import write_plain_run
-from tests.browser.visits import Visit
+from tests.builders.plain_run import write_plain_run
+from tests.builders.visits import Visit
 
 MARKED = (1, 4)
 

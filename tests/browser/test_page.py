@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator
 
-from tests.browser.visits import DESK, PHONE, Visit
+from tests.builders.visits import DESK, PHONE, Visit
 
 FIGURES = 3 + 2 + 3 + 1 + 1 + 1 + 3 + 1  # taus, differences, shuffles, points, frontier, ...
 BREAKOUT = '"><img src=x onerror=window.hacked=1>'

@@ -11,8 +11,8 @@ import torch
 from playwright.sync_api import Browser, Page
 
 from assay.statistics.divergence import jsd, tvd
-from tests.browser.plain_run import shares
-from tests.browser.visits import DESK, PHONE, Visit
+from tests.builders.plain_run import shares
+from tests.builders.visits import DESK, PHONE, Visit
 
 CLOSE = 1e-6
 

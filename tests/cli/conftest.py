@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay import cli
-from tests.small_models import UNTRAINED
+from tests.builders.small_models import UNTRAINED
 
 GOOD, BAD = ("lovely", "clever", "funny"), ("dull", "grey", "boring")
 PLACES = ("harbour", "village", "castle", "garden", "market", "island", "school", "forest")

@@ -14,7 +14,7 @@ from assay.controls.expected import EXPECTED
 from assay.controls.trials import CONTROLS, run_trials
 from assay.scores import SCORES
 from assay.verdict import CLAIMS
-from tests.controls.small_controls import FURTHER, small_trials
+from tests.builders.small_controls import FURTHER, small_trials
 
 TRAINED = {"needed", "stable"}
 CHECKED = {"attention", "leave_one_out", "random"}

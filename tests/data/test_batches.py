@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from assay.data.batches import EncodedSplit, evaluation_batches, training_batches
-from tests.small_models import batch, corpus
+from tests.builders.small_models import batch, corpus
 
 
 @pytest.mark.parametrize("power", [1, 2])

@@ -16,8 +16,8 @@ from assay.data.text import (
     words,
 )
 from assay.errors import UserError
-from tests.data.written_files import write
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
+from tests.builders.written_files import write
 
 
 @pytest.mark.parametrize(

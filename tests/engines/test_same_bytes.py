@@ -12,7 +12,7 @@ from assay.engines import run_jobs
 from assay.reproduction.execution import ReproductionRun, reproduce_run
 from assay.reproduction.models import slug
 from assay.runs import run as runs
-from tests.training.small_trainings import TINY as TINY_RECIPE
+from tests.builders.small_trainings import TINY as TINY_RECIPE
 
 pytestmark = pytest.mark.slow
 TABLES = ("model.safetensors", "evidence.parquet", "instances.parquet", "summary.json", "run.json")

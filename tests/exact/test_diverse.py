@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from assay.exact.diverse import K, Mix, diverse_adversaries, mutual_jsd
 from assay.exact.numerics import TOLERANCE
 from assay.exact.two_classes import exact_adversary
-from tests.exact.cases import plain_jsd, prediction, random_case, vertices
+from tests.builders.exact_cases import plain_jsd, prediction, random_case, vertices
 
 EPS = 0.01
 PAIR_WEIGHT = 1 / (K * (K - 1))

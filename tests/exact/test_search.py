@@ -15,7 +15,7 @@ from assay.exact.search import (
 from assay.exact.two_classes import exact_adversary
 from assay.statistics.divergence import class_probabilities, jsd, tvd
 from assay.statistics.keyed_random import document_keys
-from tests.exact.cases import random_case
+from tests.builders.exact_cases import random_case
 
 EPS = (0.05, 0.01)
 

@@ -9,7 +9,7 @@ from assay.exact.search import published_search, starting_logits
 from assay.exact.several_classes import bracket_adversary
 from assay.statistics.divergence import class_probabilities, jsd, tvd
 from assay.statistics.keyed_random import document_keys
-from tests.exact.cases import plain_jsd, random_case, simplex_grid
+from tests.builders.exact_cases import plain_jsd, random_case, simplex_grid
 
 FRONTIER = (0.001, 0.01, 0.05, 0.2, 0.5)
 THREE_BOUNDS = (0.001, 0.01, 0.2)

@@ -11,7 +11,13 @@ from scipy.special import expit, logit
 from assay.exact.numerics import TOLERANCE, best_so_far
 from assay.exact.two_classes import exact_adversary
 from assay.statistics.divergence import jsd
-from tests.exact.cases import plain_jsd, plain_optimum, prediction, random_case, simplex_grid
+from tests.builders.exact_cases import (
+    plain_jsd,
+    plain_optimum,
+    prediction,
+    random_case,
+    simplex_grid,
+)
 
 FRONTIER = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 FIELDS = ("jsd", "tvd", "first", "second", "share", "moved")

@@ -3,7 +3,7 @@
 import torch
 
 from assay.models.build import build_model
-from tests.small_models import network
+from tests.builders.small_models import network
 
 
 def test_initial_weights_depend_only_on_the_seed():

@@ -7,7 +7,7 @@ from assay.data.batches import Batch
 from assay.models.attention import ATTENTIONS
 from assay.models.classifier import ENCODERS
 from assay.models.protocol import Model, SupportsAffineTerms, SupportsEmbedding, SupportsLeaveOneOut
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 EVERY = [(t, e, a) for t in ("classification", "pair") for e in ENCODERS for a in ATTENTIONS]
 

@@ -10,7 +10,7 @@ from assay.models.classifier import CONTROL_ENCODERS, ENCODERS
 from assay.models.view import View
 from assay.scores.leave_one_out import leave_one_out, reencode_without_each
 from assay.statistics.divergence import class_probabilities, tvd
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 LENGTHS = [1, 2, 5, 9, 4, 9, 13]
 

@@ -4,7 +4,7 @@ import torch
 
 from assay.models.encoders import Frame
 from assay.models.view import View
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 LENGTHS = [1, 2, 5, 9, 4, 9, 13]
 

@@ -14,7 +14,7 @@ from assay.models.hierarchical import Dropout, active_dropout
 from assay.models.protocol import Model, SupportsAffineTerms, SupportsEmbedding, SupportsLeaveOneOut
 from assay.models.view import View
 from assay.scores.leave_one_out import reencode_without_each
-from tests.models.nested_batches import batch_for, layered
+from tests.builders.nested_batches import batch_for, layered
 
 COUNTS = [1, 2, 5, 9, 4]
 every_encoder = pytest.mark.parametrize("encoder", SERRANO_SMITH)

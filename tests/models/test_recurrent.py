@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 
 def test_bilstm_equals_torch_on_packed_input():

@@ -9,7 +9,7 @@ from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.models.view import View
 from assay.probes.adversary import measure
 from assay.statistics.divergence import class_probabilities, jsd, tvd
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 ROUTES = [("classification", 2, "exact"), ("classification", 3, "bracket"), ("pair", 3, "search")]
 

@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from assay.models.view import View
 from assay.probes.agreement import measure
 from assay.scores import SCORES
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 COMPARED = ("attention", "gradient", "leave_one_out")
 

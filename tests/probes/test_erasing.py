@@ -11,7 +11,7 @@ from assay.probes import erase_one, erase_order
 from assay.probes.erasure import DecodedErasure, erasure_of
 from assay.scores import SCORES
 from assay.statistics.divergence import class_probabilities, jsd
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 ROUTES = [("classification", 2), ("classification", 4), ("pair", 3)]
 LENGTHS = [2, 7, 1, 5]

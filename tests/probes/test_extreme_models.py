@@ -13,8 +13,8 @@ from assay.data.corpus import Document
 from assay.probes.agreement import r_squared
 from assay.summary import summarize
 from assay.verdict import CLAIMS, judge
-from tests.probes.hand_made import Curved, Straight, documents, measured, values_of
-from tests.small_models import UNTRAINED
+from tests.builders.hand_made_models import Curved, Straight, documents, measured, values_of
+from tests.builders.small_models import UNTRAINED
 
 LARGEST_JSD = math.log(2) + 1e-9
 NEVER_NULL = ("max_jsd", "adversary_tvd", "median_tvd", "max_attention")

@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.data.corpus import Corpus
-from tests.small_models import UNTRAINED
+from tests.builders.small_models import UNTRAINED
 
 FILLERS = tuple(f"filler{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")
 SPLITS = ("train",) * 8 + ("dev", "test")  # of each class in turn

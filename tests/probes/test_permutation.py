@@ -7,7 +7,7 @@ from assay.models.view import View
 from assay.probes.permutation import PERMUTATIONS, measure, median_tvd
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.keyed_random import document_keys, permutations
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 
 def attention_of(view: View) -> np.ndarray:

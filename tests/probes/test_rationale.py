@@ -13,7 +13,7 @@ from assay.probes.rationale import marked_items, measure
 from assay.runs.audit import audit_documents, inputs_of
 from assay.scores.score import RunDocuments
 from assay.statistics.ranking import marked_item_metrics
-from tests.small_models import batch, corpus, network
+from tests.builders.small_models import batch, corpus, network
 
 MARKS = {
     "document 0": (True, False, False),

@@ -18,7 +18,7 @@ from assay.probes.substitute import log_odds_weights, measure
 from assay.runs.audit import audit_documents, inputs_of
 from assay.runs.jobs import AuditJob, audit_parts
 from assay.statistics.divergence import class_probabilities, jsd, tvd
-from tests.small_models import WORDS, batch, corpus, network
+from tests.builders.small_models import WORDS, batch, corpus, network
 
 TOY = corpus()
 rng = np.random.default_rng(5)

@@ -31,7 +31,7 @@ from assay.training.specs import (
     TrainingSpec,
     training_budget,
 )
-from tests.training.small_trainings import SCALE, marked_corpus
+from tests.builders.small_trainings import SCALE, marked_corpus
 
 TOY = marked_corpus()
 TRAINED = {name: probe for name, probe in PROBES.items() if probe.trainings is not None}
@@ -183,7 +183,7 @@ def test_from_fresh_weights_the_guide_s_adversary_has_the_published_lambda():
 
 def test_a_second_text_or_sentences_cannot_be_guided():
     plan = TRAINED["guide"].trainings.plan
-    with pytest.raises(NotApplicable, match="second one"):
+    with pytest.raises(NotApplicable, match="this corpus has two"):
         plan(SCALE, replace(TOY, task="pair"))
     sentences = replace(TOY.test[0], words=(("a",),) * len(TOY.test[0].tokens))
     with pytest.raises(NotApplicable, match="sentences"):

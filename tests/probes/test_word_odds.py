@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.probes.inputs import MOST_CLASSES, fit_word_odds, words_held
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 TOY = corpus(200)
 

@@ -17,7 +17,7 @@ from assay.probes import PROBES
 from assay.scores import SCORES
 from assay.verdict import CLAIMS
 from scripts import write_docs
-from tests.small_models import UNTRAINED
+from tests.builders.small_models import UNTRAINED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -25,9 +25,9 @@ BROUGHT = {"markupsafe", "pandas"}
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
-    shutil.copytree(
-        ROOT, source, ignore=shutil.ignore_patterns(".*", "runs", "build", "*.egg-info", "tests")
-    )
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
     command = [
         sys.executable,
         "-m",

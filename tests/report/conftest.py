@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.report.comparison import Side, read_sides
-from tests.report.compared_runs import write_compared_runs
-from tests.report.synthetic_run import write_run
+from tests.builders.compared_runs import write_compared_runs
+from tests.builders.synthetic_run import write_run
 
 
 @pytest.fixture(scope="session")

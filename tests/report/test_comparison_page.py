@@ -16,8 +16,8 @@ from assay.report.comparison import (
 )
 from assay.report.comparison_page import comparison_lines, render_comparison
 from assay.report.comparison_page import write_comparison as write
-from tests.report.compared_runs import change
-from tests.report.synthetic_run import write_run
+from tests.builders.compared_runs import change
+from tests.builders.synthetic_run import write_run
 
 HOSTILE = '"><img src=x onerror=window.hacked=1>'
 

@@ -12,7 +12,7 @@ import pytest
 from assay.report import document_view
 from assay.report.document_view import DocumentData, document_data
 from assay.runs.directory import RunRecord, read_run
-from tests.report.synthetic_run import SCRIPT, write_run
+from tests.builders.synthetic_run import SCRIPT, write_run
 
 
 @pytest.fixture(scope="module")

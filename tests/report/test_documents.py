@@ -11,7 +11,7 @@ from assay.report import documents
 from assay.report.charts import paper_figures
 from assay.report.documents import MOST_IN_FIGURE, probability_under, typical, with_measures
 from assay.runs.directory import RunRecord, read_run
-from tests.report.synthetic_run import CLASSES
+from tests.builders.synthetic_run import CLASSES
 
 
 @pytest.mark.parametrize("length", [3, 50])

@@ -18,7 +18,7 @@ from assay.report.page import write_report
 from assay.report.sections.tables import principal
 from assay.report.text import in_figure, latex, number
 from assay.runs.directory import RunRecord, SummaryRow, read_run
-from tests.report.synthetic_run import CLASSES, write_run
+from tests.builders.synthetic_run import CLASSES, write_run
 from tests.report.test_text import assert_whole
 
 

@@ -18,7 +18,7 @@ from assay.probes import PROBES
 from assay.report import page as bundle
 from assay.report.page import render, write_report
 from assay.runs.directory import read_run
-from tests.report.synthetic_run import (
+from tests.builders.synthetic_run import (
     BIDI,
     BREAKOUT,
     CLASSES,

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from assay.report import text as words
 from assay.report.text import count, fenced, latex, markdown, number, quantity
-from tests.report.synthetic_run import BREAKOUT, HOSTILE, SCRIPT
+from tests.builders.synthetic_run import BREAKOUT, HOSTILE, SCRIPT
 
 
 @pytest.mark.parametrize(

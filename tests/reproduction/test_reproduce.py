@@ -12,7 +12,7 @@ from assay.reproduction import execution as execution_module
 from assay.reproduction.models import ModelSelection, selected_models
 from assay.reproduction.reproduce import reproduce
 from assay.runs.run import execute_run
-from tests.reproduction.tiny_paper import write_paper, write_published
+from tests.builders.tiny_paper import write_paper, write_published
 
 MODEL = ("motif", "average+additive")
 RUN = "motif-120-average-additive-random-seed{}"

@@ -11,7 +11,7 @@ from assay.errors import UserError
 from assay.probes import PROBES
 from assay.report.page import write_report
 from assay.runs.directory import read_run
-from tests.report.synthetic_run import write_run
+from tests.builders.synthetic_run import write_run
 
 FILES = ("run.json", "instances.parquet", "evidence.parquet", "summary.json", "verdict.json")
 

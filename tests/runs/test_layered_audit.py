@@ -12,7 +12,7 @@ from assay.runs.audit import audit_documents, inputs_of
 from assay.scores import SCORES
 from assay.scores.score import RunDocuments
 from assay.scores.surrogates import replacements
-from tests.models.nested_batches import VOCABULARY, documents, layered
+from tests.builders.nested_batches import VOCABULARY, documents, layered
 
 MEASURED = tuple(name for name, probe in PROBES.items() if probe.measure is not None)
 COUNTS = [1, 2, 5, 7, 4]

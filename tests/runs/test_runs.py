@@ -16,7 +16,7 @@ import assay
 from assay.config import Execution, Settings, sample_size
 from assay.errors import UserError
 from assay.runs.run import execute_run
-from tests.small_models import UNTRAINED
+from tests.builders.small_models import UNTRAINED
 
 SAME = (
     "model.safetensors",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.scores.attention import attention_norm, random
-from tests.scores.known_models import view_of
+from tests.builders.known_models import view_of
 
 
 def test_attention_norm_by_hand():

@@ -10,7 +10,7 @@ from torch import nn
 
 from assay.models.view import NotApplicable
 from assay.scores.deeplift import deeplift, logit_margin, require_feedforward
-from tests.scores.known_models import Bare, view_of
+from tests.builders.known_models import Bare, view_of
 
 
 @pytest.mark.parametrize("encoder", ["cnn", "average"])

@@ -10,8 +10,8 @@ import torch
 from assay.models.view import AuditView, NotApplicable
 from assay.scores import SCORES
 from assay.scores.score import take_rows
-from tests.scores.known_models import POOL, Bare, Linear, view_of
-from tests.small_models import batch
+from tests.builders.known_models import POOL, Bare, Linear, view_of
+from tests.builders.small_models import batch
 
 RANDOM_SCORES = ("random", "lime", "kernel_shap", "feature_permutation")
 NEEDS_EMBEDDING = (

@@ -13,8 +13,8 @@ from assay.scores.gradients import (
     log_odds,
 )
 from assay.statistics.divergence import class_probabilities
-from tests.scores.known_models import view_of
-from tests.small_models import batch, network
+from tests.builders.known_models import view_of
+from tests.builders.small_models import batch, network
 
 STEP = 1e-6
 KINDS = pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])

@@ -10,8 +10,8 @@ from assay.models.view import AuditView
 from assay.scores import integrated_gradients as module
 from assay.scores.gradients import predicted_log_odds
 from assay.scores.integrated_gradients import integrated_gradients, log_odds_difference
-from tests.scores.known_models import Linear, view_of
-from tests.small_models import batch
+from tests.builders.known_models import Linear, view_of
+from tests.builders.small_models import batch
 
 MANY = 400
 

@@ -25,7 +25,7 @@ from assay.scores.leave_one_out import (
     leave_one_out,
 )
 from assay.scores.score import RunDocuments
-from tests.small_models import batch, network
+from tests.builders.small_models import batch, network
 
 LENGTHS = [9, 160, 30, 200]
 BELOW = 100

@@ -17,7 +17,7 @@ from assay.runs.jobs import AuditJob, AuditPart, audit_parts
 from assay.scores import SCORES
 from assay.scores.score import WORDS, RunDocuments
 from assay.statistics.kendall import kendall
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 SAMPLE = 7
 TOY = corpus()

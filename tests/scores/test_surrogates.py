@@ -20,8 +20,8 @@ from assay.scores.surrogates import (
 )
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.keyed_random import document_keys
-from tests.scores.known_models import POOL, view_of
-from tests.small_models import batch, network
+from tests.builders.known_models import POOL, view_of
+from tests.builders.small_models import batch, network
 
 KEY = document_keys(["document 0"], 0, "test")[0]
 

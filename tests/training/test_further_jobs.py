@@ -30,7 +30,7 @@ from assay.training.specs import (
     TrainingSpec,
     prerequisites,
 )
-from tests.training.small_trainings import (
+from tests.builders.small_trainings import (
     SCALE,
     TINY,
     base_model,

@@ -16,7 +16,7 @@ from assay.training.imposed_weights import (
     tf_idf,
 )
 from assay.training.specs import BaseModelSpec, ImposedWeights, ModelSpec, TrainingSpec, WeightKind
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 TOY = corpus(40)
 HALVES: tuple[ModelSpec, ...] = (TrainingSpec(0, 0, half=0), TrainingSpec(0, 0, half=1))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 
 from assay.training.loop import keep_best
-from tests.small_models import network
+from tests.builders.small_models import network
 
 
 def epochs_of(values: list[float], marks: list[int]) -> tuple[torch.nn.Module, Iterator[float]]:

@@ -12,8 +12,8 @@ from assay.scores.leave_one_out import leave_one_out
 from assay.training import predictions
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
 from assay.training.recipes import configure
-from tests.small_models import corpus
-from tests.training.small_trainings import TINY
+from tests.builders.small_models import corpus
+from tests.builders.small_trainings import TINY
 
 TOY = corpus(60)
 SCORES = {"leave_one_out": leave_one_out}

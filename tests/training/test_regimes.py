@@ -21,7 +21,7 @@ from assay.training.loop import (
 )
 from assay.training.objectives import task_loss
 from assay.training.recipes import Recipe, Regime, configure, corpus_for, recipe_for
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 TINY = (("bilstm", 8), *((name, 8) for name in SERRANO_SMITH))
 SMALL = Recipe(epochs=3, embedding=8, sizes=TINY)

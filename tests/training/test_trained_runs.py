@@ -14,7 +14,7 @@ from assay.errors import UserError
 from assay.probes import PROBES
 from assay.runs import run as runs
 from assay.runs.validation import check_request
-from tests.training.small_trainings import TINY
+from tests.builders.small_trainings import TINY
 
 ASKED = ("uniform", "seeds", "guide", "imitation", "deception")
 OPTIONS = {"documents": "60", "length": "30"}

@@ -13,7 +13,7 @@ from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.training.loop import dev_metric, predict, train
 from assay.training.objectives import task_loss
 from assay.training.recipes import Recipe, configure, recipe_for
-from tests.small_models import corpus
+from tests.builders.small_models import corpus
 
 SMALL = Recipe(epochs=4, embedding=16, sizes=(("bilstm", 16), ("average", 16), ("cnn", 16)))
 

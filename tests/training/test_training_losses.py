@@ -20,7 +20,7 @@ from assay.training.objectives import (
     penalized_loss,
 )
 from assay.training.specs import Predictions
-from tests.small_models import batch, corpus, network
+from tests.builders.small_models import batch, corpus, network
 
 
 class Scripted(nn.Module):

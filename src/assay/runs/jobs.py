@@ -6,6 +6,7 @@ a folder named by its hash and returns that folder.
 
 import hashlib
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -140,18 +141,32 @@ class AuditJob:
 
 
 def plugin_code(probes: Sequence[str]) -> dict[str, str]:
-    """Digests of the source files of probes and scores that are not part of assay, by name."""
+    """Digests of the code of probes and scores that are not part of assay, by name."""
     functions: dict[str, Any] = {name: PROBES[name].measure for name in probes}
     functions |= {name: score.compute for name, score in SCORES.items()}
     foreign = {
-        name: inspect.getsourcefile(function)
+        name: function
         for name, function in functions.items()
-        if function is not None and not function.__module__.startswith("assay.")
+        if function is not None and not getattr(function, "__module__", "").startswith("assay.")
     }
-    return {
-        name: hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "unknown"
-        for name, file in foreign.items()
-    }
+    return {name: _source_digest(function) for name, function in foreign.items()}
+
+
+def _source_digest(function: Any) -> str:
+    """A digest of the module that defines a function, or of the function alone.
+
+    A notebook's module has no file that tells what is in its cells, and a partial has no module of
+    its own.
+    """
+    code = getattr(function, "__code__", None)
+    source = repr(function) if code is None else repr((code.co_code, code.co_consts))
+    module = sys.modules.get(getattr(function, "__module__", None) or "__main__")
+    if module is not None and module.__name__ != "__main__":
+        try:
+            source += inspect.getsource(module)
+        except (OSError, TypeError):
+            pass  # built-in or compiled: the function itself must do
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 def run_audit(task: AuditJob) -> Path:

@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import assay
 from assay.config import VERSION
 from assay.data.files import TEMPORARY, disk_errors
 from assay.errors import UserError
@@ -27,7 +26,7 @@ except ImportError:  # pragma: no cover - Windows has no flock; there runs are n
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
-PACKAGE = Path(assay.__file__).parent
+PACKAGE = Path(__file__).resolve().parents[1]
 # The code that can change the result of a job of each kind, relative to the package.
 TRAINING_CODE = ("data", "models", "statistics", "training")
 CODE: Mapping[str, tuple[str, ...]] = {

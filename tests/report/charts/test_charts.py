@@ -18,7 +18,7 @@ from assay.report.sections.adversary import frontier
 from assay.report.text import DIFFERENCES, TAU_PAIRS
 from assay.runs.directory import RunRecord, read_run
 from assay.statistics.intervals import mean_interval
-from tests.report.synthetic_run import CLASSES, EPS, write_run
+from tests.builders.synthetic_run import CLASSES, EPS, write_run
 
 MOST_POINTS = 2000
 

@@ -7,7 +7,7 @@ import pytest
 
 from assay.report.charts import distributions
 from assay.runs.directory import read_run
-from tests.report.synthetic_run import CLASSES
+from tests.builders.synthetic_run import CLASSES
 
 
 def test_histogram_is_a_share_and_holds_both_ends() -> None:

@@ -16,7 +16,7 @@ from assay.report.page import render
 from assay.report.sections.erasure import ORDERS, erasure_section
 from assay.runs.directory import RunRecord, read_run
 from assay.summary import summarize
-from tests.report.synthetic_run import CLASSES, write_run
+from tests.builders.synthetic_run import CLASSES, write_run
 
 DOCUMENTS = 60
 

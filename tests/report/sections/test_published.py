@@ -10,7 +10,7 @@ from assay.papers.declared import REFERENCE, known, read_paper
 from assay.papers.published import spelt
 from assay.report.sections.published import published
 from assay.runs.directory import RunRecord, read_run
-from tests.report.synthetic_run import write_run
+from tests.builders.synthetic_run import write_run
 
 # The points of a sweep whose lambdas were not published, and what a paper quotes from another.
 NOT_BESIDE_A_RUN = ("adversary lambda sweep", "base (J&W)", "random seed")

@@ -14,7 +14,7 @@ from assay.report.page import render
 from assay.report.sections.rationale import rationale_section
 from assay.runs.directory import RunRecord, read_run
 from assay.summary import summarize
-from tests.report.synthetic_run import CLASSES, write_run
+from tests.builders.synthetic_run import CLASSES, write_run
 
 DOCUMENTS = 40
 

@@ -13,7 +13,7 @@ from assay.report.page import render
 from assay.report.sections.trained import trained_sections, values_by_model, without_models
 from assay.runs.directory import RunRecord, read_run
 from assay.statistics.intervals import seeds_interval
-from tests.report.synthetic_run import EVIDENCE, write_run
+from tests.builders.synthetic_run import EVIDENCE, write_run
 
 LAMBDAS, SEEDS = (0.0, 0.001, 0.01), (0, 1)
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.report.synthetic_run import write_run
+from tests.builders.synthetic_run import write_run
 
 
 def change(folder: Path, name: str, edit: Callable[[dict], object]) -> None:

@@ -6,7 +6,7 @@ from torch import Tensor
 from assay.data.batches import Batch
 from assay.models.protocol import States
 from assay.models.view import AuditView
-from tests.small_models import WORDS, batch, network
+from tests.builders.small_models import WORDS, batch, network
 
 POOL = torch.arange(10, 30)  # replacement words
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tests.report.synthetic_run import manifest, write_declarations
+from tests.builders.synthetic_run import manifest, write_declarations
 
 VOCABULARY = [f"word{number}" for number in range(500)]
 CLASSES = {1: ("negative", "positive"), 3: ("earth", "fire", "water")}

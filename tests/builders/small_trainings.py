@@ -10,7 +10,7 @@ from assay.runs.further_trainings import TrainedBase, read_outputs, run_further_
 from assay.runs.jobs import TrainJob, run_training
 from assay.training.recipes import Recipe, configure
 from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
-from tests.small_models import corpus as toy_corpus
+from tests.builders.small_models import corpus as toy_corpus
 
 TINY = Recipe(
     batch_size=16,

@@ -15,7 +15,7 @@ from assay.models.protocol import AffineTerms, Model, States
 from assay.probes.inputs import WordOdds
 from assay.runs.audit import AuditResult, audit_documents
 from assay.scores.score import RunDocuments
-from tests.small_models import UNTRAINED
+from tests.builders.small_models import UNTRAINED
 
 WORDS = tuple(f"word{i}" for i in range(40))
 VOCABULARY = Vocabulary.build([WORDS])

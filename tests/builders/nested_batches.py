@@ -7,7 +7,7 @@ from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.models.build import build_model
 from assay.models.classifier import ModelConfig, Network
-from tests.small_models import WORDS
+from tests.builders.small_models import WORDS
 
 VOCABULARY = Vocabulary((*SPECIALS, *(f"w{i}" for i in range(len(SPECIALS), WORDS))))
 
