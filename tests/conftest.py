@@ -37,8 +37,48 @@ def full_data() -> Path:
     return FULL_DATA
 
 
+# Folders whose tests train models, start processes, render pages or read large files.
+SLOW = {
+    "api",
+    "bench",
+    "browser",
+    "cli",
+    "controls",
+    "engines",
+    "report",
+    "reproduction",
+    "runs",
+    "training",
+}
+SLOW_MODULES = {
+    "test_classification_readers",
+    "test_diverse",
+    "test_entry_points",
+    "test_every_score",
+    "test_examples",
+    "test_extreme_models",
+    "test_full_corpora",
+    "test_integrated_gradients",
+    "test_leave_one_out",
+    "test_many_class_runs",
+    "test_search",
+    "test_several_classes",
+    "test_surrogates",
+    "test_trained_probes",
+    "test_wheel",
+    "test_word_vectors",
+}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests of full corpora that are not here. Skipped tests would fail in CI."""
+    """Mark slow tests, and deselect tests of full corpora that are not here.
+
+    Skipped tests would fail in CI.
+    """
+    for item in items:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in SLOW or item.path.stem in SLOW_MODULES:
+            item.add_marker(pytest.mark.slow)
     absent = [item for item in items if _needs_absent_data(item)]
     if absent:
         config.hook.pytest_deselected(items=absent)

@@ -5,12 +5,12 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from written_files import STORY, pack, write
 
 from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Raw, Request
 from assay.data.sources import babi_world as world
 from assay.data.sources.babi import read
+from tests.builders.written_files import STORY, pack, write
 
 TOLERANCE = 0.05  # relative for the mean length, total variation for distributions
 VERBS = frozenset(

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import small_corpora as small
 
 from assay.data import locate as packaged
 from assay.data.catalog import corpora_table, load_corpus
 from assay.data.sources import SOURCES
 from assay.errors import UserError
+from tests.builders import small_corpora as small
 
 CORPUS_FILES = [
     ("sst", "train.txt"),

@@ -5,10 +5,10 @@ import random
 from pathlib import Path
 
 import pytest
-from written_files import CODE_HEADER, NOTE_HEADER, READERS, good_files, write
 
 from assay.data.catalog import load_corpus
 from assay.errors import UserError
+from tests.builders.written_files import CODE_HEADER, NOTE_HEADER, READERS, good_files, write
 
 CSV_READERS = ("yelp", "amazon", "yahoo", "diabetes", "anemia")
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import small_corpora as small
 
 from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Corpus, Request
 from assay.data.sources import sst
 from assay.data.text import words, words_with_spans
 from assay.data.vocabulary import SPECIALS, Vocabulary
+from tests.builders import small_corpora as small
 
 READERS = ("sst", "imdb", "20news", "agnews", "adr", "table")
 

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from small_corpora import number
-from written_files import pack, write
 
 from assay.data.catalog import load_corpus
 from assay.errors import UserError
+from tests.builders.small_corpora import number
+from tests.builders.written_files import pack, write
 
 SPLITS = ("train", "dev", "test")
 

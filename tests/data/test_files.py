@@ -6,7 +6,6 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from small_corpora import write_members, write_tar
 
 from assay.data.files import (
     find_file,
@@ -18,6 +17,7 @@ from assay.data.files import (
     read_texts,
 )
 from assay.errors import UserError
+from tests.builders.small_corpora import write_members, write_tar
 
 
 def put(folder: Path, content: bytes, name: str = "file.txt") -> Path:
@@ -44,6 +44,7 @@ def test_gzip_is_recognized_by_content_not_by_name(tmp_path: Path, packed: bool)
         (b"\xff\xfea\0b\0", "line 1: byte 1 (0xff)"),
         (b"MZ\0\0\x01", "binary data"),
     ],
+    ids=["empty", "empty gzip", "cut gzip", "damaged gzip", "not UTF-8", "UTF-16", "binary"],
 )
 def test_a_broken_file_is_reported_with_its_path(
     tmp_path: Path, content: bytes, message: str

@@ -5,13 +5,21 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from written_files import CODE_HEADER, NOTE_HEADER, csv_text, good_files, note, pack, write
 
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Document, Raw, Request
 from assay.data.formats import read_json_list
 from assay.data.sources.mimic import read_diabetes
 from assay.errors import UserError
+from tests.builders.written_files import (
+    CODE_HEADER,
+    NOTE_HEADER,
+    csv_text,
+    good_files,
+    note,
+    pack,
+    write,
+)
 
 
 def per_class(corpus: Corpus, part: tuple[Document, ...]) -> dict[str, int]:

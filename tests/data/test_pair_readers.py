@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from written_files import good_files, pack, write
-
 from assay.data.catalog import load_corpus
 from assay.data.sources.snli import CLASSES
+from tests.builders.written_files import good_files, pack, write
 
 
 def test_snli_with_a_part_of_train_as_tabs(tmp_path: Path) -> None:

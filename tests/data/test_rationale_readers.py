@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from small_corpora import number, write_members, write_tar
-from written_files import csv_text, pack, write
 
 from assay.data.catalog import load_corpus
 from assay.errors import UserError
+from tests.builders.small_corpora import number, write_members, write_tar
+from tests.builders.written_files import csv_text, pack, write
 
 PARTS = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 HEADER = ["Input.label", "Input.text", "Answer.Q1Answer", "Answer.html_output"]

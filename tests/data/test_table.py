@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-import small_corpora as small
 
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus
 from assay.errors import UserError
+from tests.builders import small_corpora as small
 
 Rows = list[dict[str, Any]]
 

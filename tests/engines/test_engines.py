@@ -5,7 +5,12 @@ import time
 from collections.abc import Callable
 
 import pytest
-from small_jobs import (
+
+from assay.engines import run_graph, run_jobs
+from assay.engines.graph import RETRIES, Task
+from assay.errors import UserError
+from assay.progress import Counts
+from tests.builders.small_jobs import (
     Deadly,
     Stamp,
     Unreadable,
@@ -20,11 +25,6 @@ from small_jobs import (
     stamp,
     unpicklable_result,
 )
-
-from assay.engines import run_graph, run_jobs
-from assay.engines.graph import RETRIES, Task
-from assay.errors import UserError
-from assay.progress import Counts
 
 
 def test_every_engine_gives_the_same_results(engine):

@@ -10,11 +10,11 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
-from small_jobs import kill_after_others
 
 from assay.engines import run_graph
 from assay.engines.graph import Task
 from assay.errors import UserError
+from tests.builders.small_jobs import kill_after_others
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def test_our_processes_keep_the_innocent_jobs(tmp_path):
 
 OUR_PARENT = """
 import time
-from small_jobs import process_id
+from tests.builders.small_jobs import process_id
 from assay.engines import open_workers
 
 if __name__ == "__main__":
@@ -51,7 +51,7 @@ if __name__ == "__main__":
 POOL_PARENT = """
 import multiprocessing, time
 from concurrent.futures import ProcessPoolExecutor
-from small_jobs import process_id
+from tests.builders.small_jobs import process_id
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:

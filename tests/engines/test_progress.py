@@ -44,8 +44,8 @@ def test_the_end_shows_the_total_time():
     assert "0:01:15" in console.file.getvalue()
 
 
-@pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
-def test_a_pipe_and_a_quiet_run_show_nothing(terminal, quiet):
+@pytest.mark.parametrize(("terminal", "quiet"), [(False, True), (True, True)])
+def test_a_quiet_run_shows_nothing(terminal, quiet):
     console = Console(file=StringIO(), force_terminal=terminal, width=120)
     watching = progress_watcher(console, quiet=quiet)
     assert watching is unwatched

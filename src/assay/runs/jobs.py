@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -162,10 +163,8 @@ def _source_digest(function: Any) -> str:
     source = repr(function) if code is None else repr((code.co_code, code.co_consts))
     module = sys.modules.get(getattr(function, "__module__", None) or "__main__")
     if module is not None and module.__name__ != "__main__":
-        try:
+        with suppress(OSError, TypeError):  # built-in or compiled: the function itself must do
             source += inspect.getsource(module)
-        except (OSError, TypeError):
-            pass  # built-in or compiled: the function itself must do
     return hashlib.sha256(source.encode()).hexdigest()
 
 
