@@ -17,6 +17,8 @@ from assay.progress import progress_tracker, progress_watcher
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
+    from assay.runs.directory import ClaimFinding
+    from assay.runs.manifest import Manifest
 
 # Copied here for the help text, because importing the models takes seconds. A test compares them.
 ENCODERS = "bilstm, cnn, average, han-rnn, han-conv, han-none, flan-rnn, flan-conv, flan-none."
@@ -199,13 +201,12 @@ def _print_corpus(corpus: "Corpus") -> None:
 
 
 def _print_results(out: Path, page: Path) -> None:
-    from assay.data.files import read_json
     from assay.report.sections.agreement import fading_lines
+    from assay.runs.directory import read_summary, read_verdict
+    from assay.runs.manifest import Manifest
 
-    say(model_line(read_json(out / "run.json")))
-    for line in claim_lines(read_json(out / "verdict.json")):
-        typer.echo(line)
-    for line in fading_lines(read_json(out / "summary.json")):
+    say(model_line(Manifest.read(out)))
+    for line in (*claim_lines(read_verdict(out)), *fading_lines(read_summary(out))):
         typer.echo(line)
     typer.echo(f"Report: {page}")
 
@@ -220,31 +221,32 @@ def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:
         yield f"  note: {guess}"
 
 
-def model_line(manifest: Mapping[str, Any]) -> str:
+def model_line(manifest: "Manifest") -> str:
     """The test metrics of the audited model: attention of a model that guesses explains nothing."""
-    settings, test = manifest["settings"], manifest["test"]
+    settings, test = manifest.settings, manifest.test
     return (
-        f"{settings['encoder']} with {settings['attention']} attention: test accuracy "
-        f"{test['accuracy']:.2f}, macro F1 {test['macro_f1']:.2f} on {test['n']:,} documents"
+        f"{settings.need('encoder')} with {settings.need('attention')} attention: test accuracy "
+        f"{test.number('accuracy'):.2f}, macro F1 {test.number('macro_f1'):.2f} "
+        f"on {test.count('n'):,} documents"
     )
 
 
-def claim_lines(verdict: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def claim_lines(verdict: Sequence["ClaimFinding"]) -> Iterator[str]:
     """Two lines for each measured claim, and one line that counts each kind of unmeasured one."""
-    measured = [claim for claim in verdict if claim["finding"] not in _UNMEASURED]
+    measured = [claim for claim in verdict if claim.finding not in _UNMEASURED]
     for claim in measured:
-        yield f"{claim['finding']:<13} {_effect(claim):<21} {claim['says']}"
-        yield f"  {claim['why']}"
+        yield f"{claim.finding:<13} {_effect(claim):<21} {claim.says}"
+        yield f"  {claim.why}"
     for finding in _UNMEASURED:
-        count = sum(claim["finding"] == finding for claim in verdict)
+        count = sum(claim.finding == finding for claim in verdict)
         if count:
             yield f"{finding}: {count} of {len(verdict)} claims (the report explains why)."
 
 
-def _effect(claim: Mapping[str, Any]) -> str:
-    if claim["effect"] is None:
+def _effect(claim: "ClaimFinding") -> str:
+    if claim.effect is None:
         return ""
-    return f"{claim['effect']:.2f} [{claim['low']:.2f}, {claim['high']:.2f}]"
+    return f"{claim.effect:.2f} [{claim.low:.2f}, {claim.high:.2f}]"
 
 
 def _shortened(names: Sequence[str], most: int = 6) -> str:

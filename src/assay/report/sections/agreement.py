@@ -4,10 +4,9 @@ The check reports how far leave-one-out of long documents, which stops reading e
 exact values, and warns where it is off by more than is promised.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from assay.evidence import FADING_BOUNDS, FADING_ERROR, FADING_TAU_ERROR
 from assay.report import text as words
@@ -95,31 +94,20 @@ class FadingCheck:
 
 def fading_check(summary: Iterable[SummaryRow]) -> FadingCheck | None:
     """The check; None where no document was long enough, or the model's encoder does not fade."""
-    return _check(
-        {
-            row.quantity: (row.value, row.n)
-            for row in summary
-            if (row.predicted, row.statistic) == (EVERYTHING, "max")
-        }
-    )
-
-
-def fading_lines(summary: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The same as lines for a terminal, from the rows of summary.json."""
-    check = _check(
-        {
-            row["quantity"]: (row["value"], row["n"])
-            for row in summary
-            if (row["class"], row["statistic"]) == (EVERYTHING, "max")
-        }
-    )
-    if check is None:
-        return []
-    return [check.result] + ([] if check.warning is None else [f"WARNING: {check.warning}"])
-
-
-def _check(largest: Mapping[str, tuple[float | None, int | None]]) -> FadingCheck | None:
+    largest = {
+        row.quantity: (row.value, row.n)
+        for row in summary
+        if (row.predicted, row.statistic) == (EVERYTHING, "max")
+    }
     tvd, n = largest.get(FADING_ERROR, (None, None))
     if tvd is None or not n:
         return None
     return FadingCheck(n, tvd, largest.get(FADING_TAU_ERROR, (None, 0))[0])
+
+
+def fading_lines(summary: Iterable[SummaryRow]) -> list[str]:
+    """The same as lines for a terminal."""
+    check = fading_check(summary)
+    if check is None:
+        return []
+    return [check.result] + ([] if check.warning is None else [f"WARNING: {check.warning}"])
