@@ -132,7 +132,7 @@ def run(
       assay run sst --data DATA --encoder cnn --preset paper --out runs/sst
       assay run motif --option length=40 --option noise=0.1 --out runs/motif
     """
-    from assay.runs.validation import parse_options, parse_probes, resolve_device
+    from assay.runs.validation import parse_options, parse_probes
 
     columns = {
         "text-column": text_column,
@@ -155,7 +155,7 @@ def run(
         sample=sample,
         exact_below=exact_below,
         preset=preset,
-        device=resolve_device(device),
+        device=device,
         vectors=None if vectors is None else vectors.name,
         **({} if threads is None else {"threads": threads}),
     )
@@ -177,9 +177,10 @@ def run_and_report(
     """Execute a run and write its report; `quiet` prints nothing but errors."""
     from assay.report.page import write_report
     from assay.runs.run import execute_run
-    from assay.runs.validation import check_request
+    from assay.runs.validation import check_request, resolve_device
 
     check_request(settings, execution, out)
+    settings = replace(settings, device=resolve_device(settings.device))
     if not quiet:
         execution = replace(execution, on_corpus=_print_corpus)
     try:

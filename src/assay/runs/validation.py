@@ -59,19 +59,28 @@ def parse_options(given: Sequence[str]) -> dict[str, str]:
 
 
 def resolve_device(name: str) -> str:
-    """The device meant; `auto` is the fastest there is."""
-    there = {
+    """The name of a device; `auto` is the fastest one that is available."""
+    for fault in _device_faults(name):
+        raise UserError(fault)
+    available = _available_devices()
+    return next(d for d, here in available.items() if here) if name == "auto" else name
+
+
+def _available_devices() -> dict[str, bool]:
+    """Devices from the fastest to the slowest, and whether this machine has them."""
+    return {
         "cuda": torch.cuda.is_available(),
         "mps": torch.backends.mps.is_available(),
         "cpu": True,
     }
-    if name == "auto":
-        return next(device for device, here in there.items() if here)
-    if name not in there:
-        raise UserError(f"device '{name}' is unknown: pass auto, cpu, cuda or mps.")
-    if not there[name]:
-        raise UserError(f"device {name} is not available on this machine: pass cpu or auto.")
-    return name
+
+
+def _device_faults(name: str) -> Iterator[str]:
+    available = _available_devices()
+    if name not in ("auto", *available):
+        yield f"device '{name}' is unknown: pass auto, cpu, cuda or mps."
+    elif not available.get(name, True):
+        yield f"device {name} is not available on this machine: pass cpu or auto."
 
 
 def _names(settings: Settings, execution: Execution) -> Iterator[str]:
@@ -83,6 +92,7 @@ def _names(settings: Settings, execution: Execution) -> Iterator[str]:
     if settings.vectors == OWN_VECTORS and not gensim_installed():
         yield f"--vectors {OWN_VECTORS}: {GENSIM_MISSING}"
     yield from engine_faults(execution.engine, execution.ray_address)
+    yield from _device_faults(settings.device)
     for name in settings.probes:
         if name not in ("all", *PROBES):
             yield f"--probes '{name}' is unknown: {nearest(name, ('all', *PROBES))}."
