@@ -125,7 +125,7 @@ class LogLines:
         self._write(f"{label}: {total:,} steps")
         for done, item in enumerate(items):
             here = self._now()
-            if here - latest >= LOG_SECONDS:
+            if done and here - latest >= LOG_SECONDS:
                 latest = here
                 left = (here - start) / done * (total - done)
                 self._write(f"{label}: {done / total:.0%} done, {_clock(left)} left")

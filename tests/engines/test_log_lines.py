@@ -30,6 +30,18 @@ def test_a_loop_writes_its_length_and_then_one_line_a_minute():
     ]
 
 
+def test_a_first_step_that_takes_minutes_has_no_estimate_yet():
+    lines: list[str] = []
+    clock = Clock()
+
+    def slow():
+        clock.time += 300
+        yield "first"
+
+    assert list(LogLines(lines.append, clock).track(slow(), "bench", 1)) == ["first"]
+    assert lines == ["bench: 1 steps"]
+
+
 def test_jobs_write_a_line_while_a_single_job_runs_on(monkeypatch):
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.01)
     lines: list[str] = []

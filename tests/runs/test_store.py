@@ -103,3 +103,21 @@ def test_a_locked_folder_is_refused_with_the_owner_and_free_afterwards(tmp_path:
     assert not (tmp_path / LOCK).exists()
     with locked(tmp_path):
         pass
+
+
+def test_a_lock_file_that_its_last_owner_removed_is_opened_again(tmp_path, monkeypatch):
+    """Between opening and locking the file, another process may end and remove it."""
+    real, calls = store.fcntl.flock, []
+
+    def flock(stream, operation):
+        if not calls:
+            (tmp_path / LOCK).unlink()
+        calls.append(stream)
+        real(stream, operation)
+
+    monkeypatch.setattr(store.fcntl, "flock", flock)
+    with locked(tmp_path):
+        assert len(calls) == 2
+        monkeypatch.undo()
+        with pytest.raises(UserError, match="in use by"), locked(tmp_path):
+            pass

@@ -5,6 +5,7 @@ import torch
 
 from assay.models.classifier import ENCODERS
 from assay.models.view import View
+from assay.scores import gradients
 from assay.scores.gradients import (
     gradient,
     gradient_attention,
@@ -131,3 +132,18 @@ def test_log_odds_by_hand():
     three = torch.tensor([[1.0, 2.0, 0.0]])
     p = three.softmax(-1)[0, 1]
     torch.testing.assert_close(log_odds(three, torch.tensor([1]))[0], torch.log(p / (1 - p)))
+
+
+def test_scores_of_one_view_share_a_backward_pass_and_views_share_nothing(monkeypatch):
+    calls = []
+    real = gradients.embedding_gradients
+    monkeypatch.setattr(
+        gradients, "embedding_gradients", lambda *given: calls.append(given[0]) or real(*given)
+    )
+    first, second = view_of([4, 6]), view_of([4, 6], seed=1)
+    alone = gradient(View(second.model, second.batch))
+    calls.clear()
+    for view in (first, second, first):
+        gradient(view), gradient_input(view), gradient_norm(view)
+    assert calls == [first, second]
+    assert torch.equal(gradient(second), alone)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from assay.config import VERSION
 from assay.data.files import TEMPORARY, disk_errors
@@ -114,14 +114,7 @@ def locked(out: Path) -> Iterator[None]:
     if fcntl is None:  # pragma: no cover - see above
         yield
         return
-    with disk_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-        stream = (out / LOCK).open("a+", encoding="utf-8")
-    with stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(_in_use(out)) from None
+    with _open_lock(out) as stream:
         stream.seek(0)
         stream.truncate()
         started = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -131,6 +124,33 @@ def locked(out: Path) -> Iterator[None]:
             yield
         finally:
             (out / LOCK).unlink(missing_ok=True)
+
+
+def _open_lock(out: Path) -> TextIO:
+    """The lock file, opened and locked.
+
+    Its last owner removes the file. Who had opened it just before that holds the lock of a file
+    that nobody else can see, and opens it again.
+    """
+    while True:
+        with disk_errors(out):
+            out.mkdir(parents=True, exist_ok=True)
+            stream = (out / LOCK).open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.close()
+            raise UserError(_in_use(out)) from None
+        if _is_same_file(stream, out / LOCK):
+            return stream
+        stream.close()
+
+
+def _is_same_file(stream: TextIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _in_use(out: Path) -> str:
