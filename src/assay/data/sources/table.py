@@ -6,12 +6,14 @@ rationale column (0 or 1 per token) the text is split at blanks, so that both ha
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.data.corpus import Raw, Request, Source
+from assay.data.labels import check_labels, refuse_list
 from assay.data.locate import data_path
 from assay.data.table import UserTable, choose_columns
 from assay.data.text import words
@@ -36,17 +38,22 @@ def read(request: Request) -> Iterator[Raw]:
     table = UserTable.open(data_path(request))
     chosen = choose_columns(table, request.options, request.notes)
     present = {role: column for role, column in chosen.items() if column is not None}
+    labels: Counter[str] = Counter()
     for number, row in enumerate(table.rows(list(present.values())), 1):
         cells = dict(zip(present, row, strict=True))
         empty = [r for r in ("label", "split") if r in cells and not _cell_text(cells[r])]
         if empty:
             request.dropped[f"empty {empty[0]}"] += 1
             continue
-        yield _document(cells, number, f"{table.path}, row {number}")
+        document = _document(cells, number, f"{table.path}, row {number}")
+        labels[document.label] += 1
+        yield document
+    check_labels(labels, f"{table.path}: the column '{present['label']}'")
 
 
 def _document(cells: dict[str, Any], number: int, where: str) -> Raw:
     has_rationale = "rationale" in cells
+    refuse_list(cells["label"], where)
     tokens = _tokens(cells["text"], at_blanks=has_rationale)
     return Raw(
         id=f"row-{number}",
