@@ -6,12 +6,13 @@ import pytest
 import torch
 
 from assay.data.batches import EncodedSplit
+from assay.data.vocabulary import UNKNOWN
 from assay.models.view import AuditView, View
 from assay.probes import PROBES
 from assay.runs.audit import audit_documents, inputs_of
 from assay.scores import SCORES
+from assay.scores.replacement import draw_replacements, with_unknown_item
 from assay.scores.score import RunDocuments
-from assay.scores.surrogates import replacements
 from tests.builders.nested_batches import VOCABULARY, documents, layered
 
 MEASURED = tuple(name for name, probe in PROBES.items() if probe.measure is not None)
@@ -75,7 +76,7 @@ def test_what_replaces_a_sentence_is_a_sentence_of_the_corpus():
     whole = RunDocuments.of(texts)
     split = EncodedSplit.encode(texts, VOCABULARY, 3, whole.words)
     batch = split.batch(range(len(texts)))
-    drawn = replacements(AuditView(layered("han-none"), batch, 0, split.pool))
+    drawn = draw_replacements(AuditView(layered("han-none"), batch, 0, split.pool))
     table = split.sentences
     known = {item for document in texts for item in document.tokens}
     for row in drawn.flatten().tolist():
@@ -92,3 +93,15 @@ def test_a_document_is_scored_alike_in_any_company():
     for name in ("attention", "gradient", "leave_one_out", "integrated_gradients"):
         both = SCORES[name].compute(together)[3, : COUNTS[3]], SCORES[name].compute(alone)[0]
         torch.testing.assert_close(*both, rtol=1e-6, atol=1e-9)
+
+
+def test_the_unknown_sentence_is_one_unknown_word():
+    texts = documents(COUNTS, nested=True)
+    split = EncodedSplit.encode(texts, VOCABULARY, 3)
+    batch, row = with_unknown_item(split.batch(range(len(texts))))
+    table = batch.sentences
+    assert table.words[table.starts[row] : table.starts[row + 1]].tolist() == [UNKNOWN]
+    assert row not in batch.items
+    view = View(layered("han-rnn"), split.batch(range(len(texts))))
+    found = SCORES["leave_one_out_masked"].compute(view)
+    assert (found[view.batch.mask] > 0).all()

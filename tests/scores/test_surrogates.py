@@ -1,4 +1,4 @@
-"""Tests of LIME, kernel SHAP and feature permutation against their definitions."""
+"""Tests of LIME and kernel SHAP against their definitions."""
 
 from itertools import combinations
 from math import factorial
@@ -7,21 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from assay.models.view import NotApplicable, View
 from assay.scores import surrogates
-from assay.scores.score import rows_per_pass
 from assay.scores.surrogates import (
-    DRAWS,
-    feature_permutation,
     kernel_shap,
     lime,
     log_odds_by_presence,
-    replacements,
 )
-from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.keyed_random import document_keys
-from tests.builders.known_models import POOL, view_of
-from tests.builders.small_models import batch, network
+from tests.builders.known_models import view_of
 
 KEY = document_keys(["document 0"], 0, "test")[0]
 
@@ -124,34 +117,3 @@ def test_absent_items_have_a_zero_embedding():
     present = torch.tensor([[True, True, False, True, True]])
     sign = 2 * view.decisions[0] - 1
     torch.testing.assert_close(log_odds_by_presence(view, 0)(present)[0], sign * logit)
-
-
-@pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
-def test_feature_permutation_equals_a_plain_loop(task: str, classes: int, monkeypatch):
-    monkeypatch.setattr("assay.scores.score.PASS_BYTES", 20_000)  # several passes
-    view = view_of([3, 6], task=task, classes=classes)
-    assert rows_per_pass(view, 6) < 6 * DRAWS
-    words, found = replacements(view), feature_permutation(view)
-    for item in range(6):
-        moved = []
-        for draw in range(DRAWS):
-            items = view.batch.items.clone()
-            items[:, item] = words[:, item, draw]
-            changed = view_of([3, 6], task=task, classes=classes).batch
-            changed.items.copy_(items * view.batch.mask)
-            states = view.model.encode(changed)
-            logits = view.model.decode(states, view.model.attend(states))
-            moved.append(tvd(class_probabilities(logits), view.probabilities))
-        real = view.batch.mask[:, item]
-        expected = torch.stack(moved).mean(0)[real]
-        torch.testing.assert_close(found[real, item], expected)
-
-
-def test_replacements_are_all_words_of_the_corpus():
-    words = replacements(view_of([40, 40]))
-    assert set(words.flatten().tolist()) == set(POOL.tolist())
-
-
-def test_feature_permutation_needs_a_corpus():
-    with pytest.raises(NotApplicable, match="corpus"):
-        feature_permutation(View(network(), batch([3])))

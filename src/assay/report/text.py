@@ -80,6 +80,7 @@ STATISTICS: Mapping[str, str] = {
 }
 SCORES: Mapping[str, str] = {
     "leave_one_out": "leave-one-out",
+    "leave_one_out_masked": "leave-one-out, masked",
     "gradient_input": "gradient × input",
     "gradient_attention": "gradient through attention",
     "lime": "LIME",

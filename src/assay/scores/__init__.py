@@ -6,8 +6,9 @@ from assay.scores.deeplift import DEEPLIFT
 from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, GRADIENT_INPUT, GRADIENT_NORM
 from assay.scores.integrated_gradients import INTEGRATED_GRADIENTS
 from assay.scores.leave_one_out import LEAVE_ONE_OUT
+from assay.scores.replacement import FEATURE_PERMUTATION, LEAVE_ONE_OUT_MASKED
 from assay.scores.score import Score
-from assay.scores.surrogates import FEATURE_PERMUTATION, KERNEL_SHAP, LIME
+from assay.scores.surrogates import KERNEL_SHAP, LIME
 
 _ALL = (
     ATTENTION,
@@ -23,6 +24,7 @@ _ALL = (
     LIME,
     KERNEL_SHAP,
     FEATURE_PERMUTATION,
+    LEAVE_ONE_OUT_MASKED,
 )
 SCORES: dict[str, Score] = registry(_ALL, "assay.scores", Score)
 

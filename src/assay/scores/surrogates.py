@@ -1,6 +1,6 @@
-"""LIME, kernel SHAP and feature permutation: scores from changed copies of a document.
+"""LIME and kernel SHAP: linear models of which items are present.
 
-LIME and kernel SHAP ask what the model predicts if only some items are present. The embedding of an
+Both ask what the model predicts if only some items are present. The embedding of an
 absent item is zero, the padding vector. It keeps its place, and encoder and attention run again.
 Deleting it would move its neighbors together, which leave-one-out measures already. With zeros,
 LIME and kernel SHAP also split the same difference as integrated gradients.
@@ -14,9 +14,6 @@ LIME and kernel SHAP also split the same difference as integrated gradients.
   ones, coalitions are drawn by the Shapley kernel, each with its complement, which cancels much of
   the noise. The values add up to the difference between all items and none, by construction and not
   by a large weight.
-- `feature_permutation`: the mean TVD when the item is replaced by random words of all audited
-  documents, frequent ones more often. Unlike deletion the text keeps its length, and unlike a zero
-  vector the replacement is a word that the model knows.
 """
 
 from collections.abc import Callable
@@ -27,17 +24,15 @@ import torch
 from sklearn.linear_model import Ridge
 from torch import Tensor
 
-from assay.models.view import AuditView, NotApplicable, View
+from assay.models.view import View
 from assay.scores.captum import Solve, Values, fit_surrogate
 from assay.scores.gradients import embedding_model, predicted_log_odds
-from assay.scores.score import Score, repeat_batch, rows_per_pass, single_document, take_rows
-from assay.statistics.divergence import class_probabilities, tvd
+from assay.scores.score import Score, repeat_batch, rows_per_pass, single_document
 from assay.statistics.keyed_random import document_keys, uniform
 
 SAMPLES, SAMPLES_PER_ITEM = 256, 2  # of LIME and kernel SHAP, per document
 KERNEL_WIDTH = 0.25  # of the cosine distance between a sample and the whole document
 PENALTY = 1.0  # of the ridge regression
-DRAWS = 10  # replacements per item
 WeightedSamples = tuple[np.ndarray, np.ndarray]  # samples (S, n), True if present; weights (S,)
 
 
@@ -173,48 +168,3 @@ def log_odds_by_presence(view: View, row: int) -> Callable[[Tensor], Tensor]:
         return predicted_log_odds(model, kept, repeat_batch(document, times), classes.repeat(times))
 
     return value
-
-
-@torch.no_grad()
-def feature_permutation(view: View) -> Tensor:
-    """The mean TVD over random replacements of each item."""
-    mask = view.batch.mask
-    row, position = mask.nonzero(as_tuple=True)
-    row, position = row.repeat_interleave(DRAWS), position.repeat_interleave(DRAWS)
-    words = replacements(view)[mask].flatten()
-    size = rows_per_pass(view, mask.shape[1])
-    parts = [slice(start, start + size) for start in range(0, len(row), size)]
-    changes = torch.cat(
-        [replaced_tvd(view, row[part], position[part], words[part]) for part in parts]
-    )
-    scores = torch.zeros(mask.shape, dtype=torch.float64, device=mask.device)
-    scores[mask] = changes.reshape(-1, DRAWS).mean(1)
-    return scores
-
-
-def replacements(view: View) -> Tensor:
-    """Word indices (B, T, DRAWS); those of a document depend only on its id and the seed."""
-    if not isinstance(view, AuditView) or view.replacements is None:
-        raise NotApplicable("replacement words are drawn from the corpus, but none was given")
-    keys = document_keys(view.batch.ids, view.seed, "feature permutation")
-    draws = torch.from_numpy(uniform(keys, view.batch.items.shape[1], DRAWS))
-    pool = view.replacements
-    return pool[(draws * len(pool)).long().to(pool.device)]
-
-
-def replaced_tvd(view: View, row: Tensor, position: Tensor, words: Tensor) -> Tensor:
-    """The TVD (R,) between the prediction with the replacement and the original one."""
-    changed = take_rows(view.batch, row)
-    changed.items[torch.arange(len(row), device=row.device), position] = words
-    states = view.model.encode(changed)
-    logits = view.model.decode(states, view.model.attend(states))
-    return tvd(class_probabilities(logits.double()), view.probabilities[row])
-
-
-FEATURE_PERMUTATION = Score(
-    name="feature_permutation",
-    question="How far does the prediction move when another word of the corpus replaces the item?",
-    paper="Breiman 2001, section 10, per item; replacements from the audited documents",
-    compute=feature_permutation,
-    costly=True,
-)
