@@ -15,12 +15,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings
+from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings, sample_size
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
+from assay.data.lists import corpus_from_lists
 from assay.data.sources import SOURCES
 from assay.errors import UserError
 from assay.models.build import TrainedModel, save_model
+from assay.models.conformance import check_model
+from assay.models.protocol import Model
 from assay.plugins import add
 from assay.probes import PROBES, refresh_declarations
 from assay.probes.inputs import INPUTS, Input
@@ -30,6 +33,7 @@ from assay.report.charts import paper_figures
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
 from assay.report.page import write_report as draw_report
+from assay.runs.attached import audit_attached, document_probes
 from assay.runs.directory import read_run
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
@@ -80,7 +84,7 @@ class Fitted:
 class Audit(Results):
     """Everything measured on one model: `evidence()`, `summary()`, `verdict()` and a page."""
 
-    model: TrainedModel
+    model: TrainedModel | Model
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one offline HTML file."""
@@ -132,7 +136,8 @@ class Audit(Results):
             yield Path(name)
 
     def _write_all(self, folder: Path) -> None:
-        save_model(folder, self.model)
+        if isinstance(self.model, TrainedModel):  # an attached model is the caller's to keep
+            save_model(folder, self.model)
         self.write(folder)
 
 
@@ -169,24 +174,40 @@ def train(
 
 
 def audit(
-    model: Fitted,
-    corpus: Corpus,
+    model: Fitted | Model,
+    corpus: Corpus | Sequence[Sequence[str]],
+    labels: Sequence[str] | None = None,
     *,
     probes: Sequence[str] | None = None,
     sample: int | None = None,
     exact_below: int = EXACT_BELOW,
     seeds: int | None = None,
     from_scratch: bool = False,
+    seed: int = 0,
     track: Track = untracked,
 ) -> Audit:
     """Ask probes of the model on the corpus's test split; all of them by default.
+
+    The model comes from `train`, or is any object with the methods `encode`, `attend` and `decode`
+    and the attribute `classes` (see `assay.models.protocol.Model`). Such a model is checked first.
+    Claims about several models are not measured for it, because they need further trainings. For
+    it the corpus may also be a list of token lists with one of the classes as a label each; the
+    attribute `words` of the model then lists the words that it knows (see `corpus_from_lists`).
 
     LIME, SHAP and other costly scores are computed on a seeded sample of documents: `sample` of
     them, or as many as the model's preset says. Leave-one-out of documents with fewer than
     `exact_below` items is exact. Probes that need further models train them here, one after
     another: `seeds` sets how many differ by seed alone, and with `from_scratch` each imitation
-    starts from fresh weights.
+    starts from fresh weights. `seed` is that of the audit of an attached model; a model from
+    `train` is audited with its own seed.
     """
+    if not isinstance(model, Fitted):
+        return _audit_attached(model, corpus, labels, probes, sample, exact_below, seed)
+    if not isinstance(corpus, Corpus) or labels is not None:
+        raise UserError(
+            "a model from `assay.train` is audited on the corpus it was trained on: pass that "
+            "corpus and no labels."
+        )
     names = tuple(PROBES) if probes is None else tuple(probes)
     check_probes(names)
     settings = replace(
@@ -205,6 +226,35 @@ def audit(
         base, execution = TrainedBase(folder, task), Execution(track=track)
         results, _ = measure(settings, base, asdict(model.training), folder / "jobs", execution)
     return Audit(**vars(results), model=model.trained)
+
+
+def _audit_attached(
+    model: Model,
+    corpus: Corpus | Sequence[Sequence[str]],
+    labels: Sequence[str] | None,
+    probes: Sequence[str] | None,
+    sample: int | None,
+    exact_below: int,
+    seed: int,
+) -> Audit:
+    """The audit of a model that was not trained by assay."""
+    names = document_probes() if probes is None else tuple(probes)
+    check_probes(names)
+    if not isinstance(corpus, Corpus):
+        if labels is None:
+            raise UserError("documents without labels were passed: pass one class name for each.")
+        check_model(model)
+        words = getattr(model, "words", None)
+        corpus = corpus_from_lists(corpus, labels, classes=model.classes, words=words)
+    results = audit_attached(
+        model,
+        corpus,
+        probes=names,
+        seed=seed,
+        sample=sample_size("quick") if sample is None else sample,
+        exact_below=exact_below,
+    )
+    return Audit(**vars(results), model=model)
 
 
 def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:

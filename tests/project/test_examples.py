@@ -53,6 +53,13 @@ def test_quickstart(example, tmp_path):
 
 
 @pytest.mark.slow
+def test_own_model(example):
+    printed = example("own_model.py")
+    assert all(claim.says in printed for claim in CLAIMS)
+    assert re.search(r"supported +The prediction depends", printed), printed
+
+
+@pytest.mark.slow
 def test_own_csv(example, tmp_path):
     printed = example("own_csv.py", tmp_path)
     for name in ("all", "fixed", "open"):

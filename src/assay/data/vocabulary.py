@@ -31,6 +31,11 @@ class Vocabulary:
         known = [word for word, n in counts.items() if n >= min_df and word not in SPECIALS]
         return cls(SPECIALS + tuple(sorted(known, key=lambda word: (-counts[word], word))))
 
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> "Vocabulary":
+        """The given words in the given order, after the special tokens."""
+        return cls(SPECIALS + tuple(words))
+
     @cached_property
     def index(self) -> dict[str, int]:
         """Word -> index."""

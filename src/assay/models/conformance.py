@@ -1,0 +1,188 @@
+"""Checks that an object keeps the interface of an audited model, before anything is measured.
+
+A model that breaks it would be audited without complaint and every number would be wrong. Each
+check raises an error that names the method, both numbers and the cure.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from assay.data.batches import Batch
+from assay.errors import UserError
+from assay.models.protocol import Model, States, SupportsAffineTerms, SupportsEmbedding
+
+METHODS = ("encode", "attend", "decode")
+# The largest difference that rounding may explain, by the type of the numbers.
+ROUNDING = {torch.float64: 1e-6, torch.float32: 1e-3}
+COARSE = 2e-2  # half precision
+
+
+def check_model(model: object, classes: Sequence[str] | None = None) -> Model:
+    """The object as a model, if it has the methods and, where given, the classes of the corpus."""
+    name = type(model).__name__
+    missing = [method for method in METHODS if not callable(getattr(model, method, None))]
+    if missing:
+        raise UserError(
+            f"{name} has no method {', '.join(f'`{one}`' for one in missing)}: a model needs "
+            "`encode`, `attend` and `decode`, as assay.models.protocol.Model describes them."
+        )
+    if not isinstance(model, Model):
+        raise UserError(
+            f"{name} has no attribute `classes`: set it to the names of the classes in the order "
+            "of the logits."
+        )
+    if classes is not None and tuple(model.classes) != tuple(classes):
+        raise UserError(
+            f"{name} predicts the classes {_listed(model.classes)}, the corpus has "
+            f"{_listed(classes)}: name the same classes in the same order."
+        )
+    if isinstance(model, nn.Module) and model.training:
+        raise UserError(f"{name} is in training mode, so dropout may be on: call `eval()` first.")
+    return model
+
+
+@torch.no_grad()
+def check_batch(model: Model, batch: Batch) -> None:
+    """Raise an error if the model breaks the interface on these documents."""
+    states = model.encode(batch)
+    _check_states(states, batch)
+    weights = model.attend(states)
+    _check_weights(weights, batch)
+    logits = model.decode(states, weights)
+    _check_logits(logits, batch, len(model.classes))
+    both = torch.stack([weights, weights], 1)
+    proposed = model.decode(states, both)
+    if proposed.shape != (len(batch.ids), 2, logits.shape[-1]):
+        raise UserError(
+            f"`decode` gives the shape {_shape(proposed)} for two proposals of weights "
+            f"{_shape(both)}: weights of shape (B, P, T) must give logits of shape (B, P, C)."
+        )
+    _check_same(proposed[:, 0], logits, "`decode` with two proposals", "`decode` with one")
+    _check_routes(model, batch, states, logits, weights)
+    _check_empty(model, batch)
+
+
+def _check_states(states: object, batch: Batch) -> None:
+    if not isinstance(states, States):
+        raise UserError(
+            f"`encode` returns {type(states).__name__}: return assay.models.protocol.States."
+        )
+    if states.items.dim() != 3 or states.items.shape[:2] != batch.mask.shape:
+        raise UserError(
+            f"`encode` returns items of shape {_shape(states.items)} for a batch of shape "
+            f"{_shape(batch.mask)}: return one state per item, (B, T, m)."
+        )
+
+
+def _check_weights(weights: Tensor, batch: Batch) -> None:
+    if weights.shape != batch.mask.shape:
+        raise UserError(
+            f"`attend` returns weights of shape {_shape(weights)} for a batch of shape "
+            f"{_shape(batch.mask)}: return one weight per item, (B, T)."
+        )
+    _check_finite(weights, batch, "`attend` returns weights")
+    _check_weight(weights < 0, weights, batch, "a negative weight", "attention is not negative")
+    cure = "set the weights of padding to zero (`batch.mask` is False there)"
+    _check_weight((weights != 0) & ~batch.mask, weights, batch, "a weight on padding", cure)
+    sums = weights.double().sum(1)
+    wrong = (sums - 1).abs() > _rounding(weights)
+    if wrong.any():
+        row = int(wrong.nonzero()[0, 0])
+        raise UserError(
+            f"the attention weights of document '{batch.ids[row]}' sum to {sums[row]:.6g}: return "
+            "weights after the softmax, whose rows sum to one."
+        )
+
+
+def _check_weight(wrong: Tensor, weights: Tensor, batch: Batch, what: str, cure: str) -> None:
+    if wrong.any():
+        row, place = wrong.nonzero()[0].tolist()
+        raise UserError(
+            f"`attend` returns {what} ({float(weights[row, place]):.6g} at item {place} of "
+            f"document '{batch.ids[row]}'): {cure}."
+        )
+
+
+def _check_logits(logits: Tensor, batch: Batch, classes: int) -> None:
+    allowed = {classes, 1} if classes == 2 else {classes}
+    if logits.dim() != 2 or len(logits) != len(batch.ids) or logits.shape[1] not in allowed:
+        raise UserError(
+            f"`decode` returns logits of shape {_shape(logits)} for {len(batch.ids)} documents "
+            f"and {classes} classes: return one logit per class, or a single one for two classes."
+        )
+    if batch.allowed is None:
+        _check_finite(logits, batch, "`decode` returns logits")
+
+
+def _check_finite(values: Tensor, batch: Batch, what: str) -> None:
+    broken = ~torch.isfinite(values)
+    if broken.any():
+        row = int(broken.nonzero()[0, 0])
+        value = float(values[tuple(broken.nonzero()[0].tolist())])
+        raise UserError(
+            f"{what} that are {value} for document '{batch.ids[row]}' ({int(batch.lengths[row])} "
+            "items): a common cause is a softmax over a document whose items are all masked, or a "
+            "logarithm of zero."
+        )
+
+
+def _check_routes(
+    model: Model, batch: Batch, states: States, logits: Tensor, weights: Tensor
+) -> None:
+    """The optional methods must compute the same prediction, and a document its own."""
+    if isinstance(model, SupportsAffineTerms):
+        terms = model.affine_terms(states)
+        sums = terms.bias + (weights.double()[..., None] * terms.items).sum(1)
+        _check_same(sums, logits, "`affine_terms`, summed with the weights,", "`decode`")
+    if isinstance(model, SupportsEmbedding):
+        again = model.contextualise(model.embed(batch), batch)
+        _check_same(
+            model.decode(again, model.attend(again)), logits, "`contextualise(embed)`", "`encode`"
+        )
+    alone = batch.rows(slice(0, 1))
+    own = model.encode(alone)
+    one = model.decode(own, model.attend(own))
+    _check_same(one, logits[:1], "one document by itself", "the same document in a batch")
+
+
+def _check_empty(model: Model, batch: Batch) -> None:
+    """Leave-one-out deletes the only item of a document that has one."""
+    if int(batch.lengths.min()) > 1:
+        return
+    states = model.encode(batch.without(0))
+    logits = model.decode(states, model.attend(states))
+    row = int(batch.lengths.argmin())
+    if not bool(torch.isfinite(logits[row]).all()):
+        raise UserError(
+            f"document '{batch.ids[row]}' has one item, and without it the logits are "
+            f"{float(logits[row, 0])}: let `attend` return zeros for a document without items, or "
+            "leave documents with one item out."
+        )
+
+
+def _check_same(one: Tensor, other: Tensor, name: str, other_name: str) -> None:
+    # Classes that are not allowed have infinite logits, equal in both.
+    apart = (one.double() - other.double()).abs().nan_to_num(0.0)
+    scale = other.double().abs().nan_to_num(0.0, 0.0, 0.0).clamp(min=1)
+    excess = apart / scale
+    if bool((excess > _rounding(other)).any()):
+        place = int(excess.flatten().argmax())
+        first, second = float(one.flatten()[place]), float(other.flatten()[place])
+        raise UserError(
+            f"{name} gives a logit of {first:.6g} where {other_name} gives {second:.6g}: both must "
+            "compute the same prediction."
+        )
+
+
+def _rounding(values: Tensor) -> float:
+    return ROUNDING.get(values.dtype, COARSE)
+
+
+def _shape(values: Tensor) -> str:
+    return str(tuple(values.shape))
+
+
+def _listed(classes: Sequence[str]) -> str:
+    return ", ".join(map(str, classes))
