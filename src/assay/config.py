@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.progress import Track, Watching, untracked, unwatched
+from assay.progress import Stage, Track, Watching, unannounced, untracked, unwatched
 
 VERSION = "0.2.0"
 Preset = Literal["quick", "paper"]
@@ -68,3 +68,4 @@ class Execution:
     on_corpus: Callable[[Any], object] = lambda corpus: None  # called once the corpus is read
     ray_address: str | None = None  # of a cluster to join; else Ray starts on this machine
     watching: Watching = unwatched  # shows the progress of an engine's jobs
+    stage: Stage = unannounced  # is told when a stage of a run starts and ends

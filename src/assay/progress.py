@@ -64,6 +64,15 @@ def unwatched(label: str) -> AbstractContextManager[Watch]:
     return nullcontext(ignore)
 
 
+Stage = Callable[[str], AbstractContextManager[object]]
+"""Called with the name of each stage; the context it returns is open while the stage lasts."""
+
+
+def unannounced(name: str) -> AbstractContextManager[object]:
+    """The `Stage` that tells nobody."""
+    return nullcontext()
+
+
 def progress_tracker(console: Console, quiet: bool) -> Track:
     """A `Track` that shows a bar with the remaining time, or lines where there is no terminal."""
     if quiet:

@@ -12,6 +12,7 @@ from assay.engines import run_jobs
 from assay.reproduction.execution import ReproductionRun, reproduce_run
 from assay.reproduction.models import slug
 from assay.runs import run as runs
+from assay.runs.timing import TIMING_FILE
 from tests.builders.small_trainings import TINY as TINY_RECIPE
 
 pytestmark = pytest.mark.slow
@@ -57,12 +58,13 @@ OUTPUTS = (*TABLES, "verdict.json", "outputs/train.parquet", "outputs/dev.parque
 
 
 def files_of_grid(engine: str, out: Path) -> dict[str, bytes]:
-    """All files of a run with a graph of further trainings, including those of each training."""
+    """All files of a run with a graph of further trainings, but for the seconds of each job."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "recipe_for", lambda *_: TINY_RECIPE)
         runs.execute_run(GRID, out, execution=Execution(engine=engine, workers=2))
     paths = [out / name for name in OUTPUTS]
-    paths += [path for path in sorted((out / "jobs").rglob("*")) if path.is_file()]
+    jobs = [path for path in sorted((out / "jobs").rglob("*")) if path.is_file()]
+    paths += [path for path in jobs if path.name != TIMING_FILE]
     return {str(path.relative_to(out)): path.read_bytes() for path in paths}
 
 

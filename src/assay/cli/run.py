@@ -4,6 +4,7 @@ The command prints plain lines, so that they read the same on a terminal, in a l
 results to standard output, everything else to standard error.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -177,6 +178,7 @@ def run_and_report(
     """Execute a run and write its report; `quiet` prints nothing but errors."""
     from assay.report.page import write_report
     from assay.runs.run import execute_run
+    from assay.runs.timing import add_stage
     from assay.runs.validation import check_request, resolve_device
 
     check_request(settings, execution, out)
@@ -188,7 +190,10 @@ def run_and_report(
     except KeyboardInterrupt:
         say(f"assay: stopped. Run the same command with --resume to continue the run in {out}.")
         raise
-    page = write_report(out)
+    start = time.perf_counter()
+    with execution.stage("report"):
+        page = write_report(out)
+    add_stage(out, "report", time.perf_counter() - start)
     if not quiet:
         _print_results(out, page)
 

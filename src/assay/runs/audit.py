@@ -5,7 +5,7 @@ training, so the rows of a document do not depend on who runs it and on its neig
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.inputs import bind_inputs, prepare_inputs
 from assay.probes.probe import Probe
+from assay.runs.timing import Stopwatch
 from assay.scores import SCORES
 from assay.scores.leave_one_out import choose_checked_documents
 from assay.scores.score import RunDocuments, Score, take_rows
@@ -36,6 +37,8 @@ class AuditResult:
     instances: pl.DataFrame
     evidence: pl.DataFrame
     not_applicable: dict[str, str]  # score or probe -> why
+    scores: Mapping[str, float] = field(default_factory=dict)  # seconds
+    probes: Mapping[str, float] = field(default_factory=dict)  # seconds
 
 
 def audit_documents(
@@ -71,14 +74,16 @@ def audit_documents(
     instances: list[pl.DataFrame] = []
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
+    of_scores, of_probes = Stopwatch(), Stopwatch()
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
         batch = split.batch(cut.tolist()).to(device)
         view = AuditView(model, batch, seed, pool, exact_below, checked, bound)
-        scores = compute_scores(view, sought, samples, missing)
+        scores = compute_scores(view, sought, samples, missing, of_scores)
         columns = dict(scores)
         for probe, measure in wanted.items():
             try:
-                outcome = measure(view, scores)
+                with of_probes(probe):
+                    outcome = measure(view, scores)
             except NotApplicable as reason:
                 missing[probe] = str(reason)
                 continue
@@ -91,6 +96,8 @@ def audit_documents(
         in_order(pl.concat(instances, how="diagonal"), "id", ids),
         in_order(pl.concat([empty(), *signed]), "instance", ids),
         missing,
+        of_scores.seconds,
+        of_probes.seconds,
     )
 
 
@@ -113,14 +120,19 @@ def compute_scores(
     scores: Sequence[Score],
     samples: Mapping[str, frozenset[str]],
     missing: dict[str, str],
+    stopwatch: Stopwatch,
 ) -> dict[str, np.ndarray]:
-    """Every score the model can give, (B, T) each; the others are recorded with the reason."""
+    """Every score the model can give, (B, T) each; the others are recorded with the reason.
+
+    Encoding the documents counts for the first score that needs the states.
+    """
     computed: dict[str, np.ndarray] = {}
     for score in scores:
         try:
             # Before any sampling: whether a score applies must not depend on the batch.
             score.check(view.model)
-            computed[score.name] = compute_on_sample(view, score, samples.get(score.name))
+            with stopwatch(score.name):
+                computed[score.name] = compute_on_sample(view, score, samples.get(score.name))
         except NotApplicable as reason:
             missing[score.name] = str(reason)
     return computed

@@ -5,6 +5,7 @@ predictions on dev and test in a folder named by its hash; the network's weights
 predictions on train only where another training needs them.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -25,6 +26,7 @@ from assay.probes import PROBES
 from assay.probes.probe import Trainings
 from assay.runs.jobs import TrainJob
 from assay.runs.store import Job, code_identity, finished, publish
+from assay.runs.timing import training_kind, write_job_timing
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.imposed_weights import SPLITS, halves, imposed_weights
 from assay.training.loop import fit
@@ -115,10 +117,13 @@ def run_further_job(task: FurtherJob) -> Path:
     done = finished(task.folder, task.job)
     if done is not None:
         return done
-    return _predict_base(task) if isinstance(task, BasePredictionJob) else _train_further(task)
+    start = time.perf_counter()
+    if isinstance(task, BasePredictionJob):
+        return _predict_base(task, start)
+    return _train_further(task, start)
 
 
-def _predict_base(task: BasePredictionJob) -> Path:
+def _predict_base(task: BasePredictionJob, start: float) -> Path:
     torch.set_num_threads(task.threads)
     corpus = task.base.training.corpus
     network = load_model(task.base.place).network.to(task.base.training.device)
@@ -129,11 +134,12 @@ def _predict_base(task: BasePredictionJob) -> Path:
             split = _encoded(corpus, getattr(corpus, name))
             write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
+        _write_seconds(place, task, start)
 
     return publish(task.folder, task.job, fill)
 
 
-def _train_further(task: FurtherTrainingJob) -> Path:
+def _train_further(task: FurtherTrainingJob, start: float) -> Path:
     torch.set_num_threads(task.training.threads)
     corpus, spec = task.training.corpus, task.source
     splits = _splits(task)
@@ -157,8 +163,13 @@ def _train_further(task: FurtherTrainingJob) -> Path:
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
         write_json(place / "training.json", asdict(training))
+        _write_seconds(place, task, start)
 
     return publish(task.folder, task.job, fill)
+
+
+def _write_seconds(place: Path, task: FurtherJob, start: float) -> None:
+    write_job_timing(place, time.perf_counter() - start, kind=training_kind(task.source))
 
 
 def _splits(task: FurtherTrainingJob) -> dict[str, EncodedSplit]:
@@ -290,6 +301,7 @@ class TrainedEvidence:
     not_applicable: dict[str, str]  # probe -> reason
     budget: TrainingBudget
     base_outputs: Path | None  # the folder with the base's predictions; None: no probe was asked
+    places: tuple[Path, ...] = ()  # the folders of all jobs
 
 
 def run_training_probes(
@@ -308,7 +320,8 @@ def run_training_probes(
         for name in plans
     ]
     base_outputs = folder / jobs[BaseModelSpec()].job.key
-    return TrainedEvidence(pl.concat(tables), missing, budget, base_outputs)
+    places = tuple(dict.fromkeys(folder / job.job.key for job in jobs.values()))
+    return TrainedEvidence(pl.concat(tables), missing, budget, base_outputs, places)
 
 
 def _plans(

@@ -7,6 +7,7 @@ a folder named by its hash and returns that folder.
 import hashlib
 import inspect
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,7 @@ from assay.probes.inputs import inputs_digest
 from assay.progress import Track, untracked
 from assay.runs.audit import AuditResult, audit_documents
 from assay.runs.store import Job, canonical, code_identity, finished, publish
+from assay.runs.timing import write_job_timing
 from assay.scores import SCORES
 from assay.scores.score import RunDocuments
 from assay.training.loop import Training, train
@@ -88,10 +90,13 @@ def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path
     done = finished(folder, task.job)
     if done is not None:
         return done
+    start = time.perf_counter()
     trained, training = train_model(task, track)
+    seconds = time.perf_counter() - start
 
     def fill(place: Path) -> None:
         save_model(place, trained)
+        write_job_timing(place, seconds)
         write_json(place / "training.json", asdict(training))
 
     return publish(folder, task.job, fill)
@@ -173,6 +178,7 @@ def run_audit(task: AuditJob) -> Path:
     done = finished(task.folder, task.job)
     if done is not None:
         return done
+    start = time.perf_counter()
     torch.set_num_threads(task.threads)
     trained = _load_once(task.model, task.device)
     measured = audit_documents(
@@ -188,7 +194,13 @@ def run_audit(task: AuditJob) -> Path:
         inputs=task.part.inputs,
         exact_below=task.exact_below,
     )
-    return publish(task.folder, task.job, lambda place: _write(place, measured))
+    seconds = time.perf_counter() - start
+
+    def fill(place: Path) -> None:
+        _write(place, measured)
+        write_job_timing(place, seconds, scores=measured.scores, probes=measured.probes)
+
+    return publish(task.folder, task.job, fill)
 
 
 def audit_parts(

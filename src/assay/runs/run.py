@@ -5,9 +5,7 @@ again in a second. Resuming is no special case: finished jobs are found by their
 """
 
 import platform
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -38,6 +36,7 @@ from assay.runs.further_trainings import (
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, own_vectors, run_audit, run_training
 from assay.runs.manifest import RUN_FILE, Manifest
 from assay.runs.store import locked, sweep
+from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
 from assay.summary import summarize
 from assay.training.recipes import configure, corpus_for, recipe_for
@@ -46,19 +45,6 @@ from assay.verdict import judge
 
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "polars")
 BASE_OUTPUTS = ("train.parquet", "dev.parquet")  # the base's predictions, which others may need
-
-
-class Stopwatch:
-    """Seconds per stage: the only thing in which two equal runs may differ."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[stage] = round(time.perf_counter() - start, 3)
 
 
 @dataclass(frozen=True)
@@ -122,8 +108,8 @@ def execute_run(
     settings = settings.resolved(tuple(PROBES))
     check_probes(settings.probes)
     check_directory(out, settings, resume)
-    stopwatch = Stopwatch()
-    with stopwatch("corpus"):
+    timing = RunTiming(execution.stage)
+    with timing.stage("corpus"):
         corpus = corpus_for(
             settings.encoder,
             load_corpus(
@@ -141,10 +127,10 @@ def execute_run(
     with locked(out):
         claim_directory(out, settings)
         if task is None:
-            with stopwatch("vectors"):
+            with timing.stage("vectors"):
                 vectors = vectors_of(settings, corpus, out / "jobs", execution.track)
             task = training_of(settings, corpus, vectors)
-        _fill(settings, task, out, execution, stopwatch)
+        _fill(settings, task, out, execution, timing)
 
 
 def execute_training(
@@ -155,7 +141,7 @@ def execute_training(
     check_directory(out, settings, resume=True)
     with locked(out):
         claim_directory(out, settings)
-        _fill(settings, task, out, Execution(), Stopwatch(), budget)
+        _fill(settings, task, out, Execution(), RunTiming(), budget)
 
 
 def _fill(
@@ -163,22 +149,23 @@ def _fill(
     task: TrainJob,
     out: Path,
     execution: Execution,
-    stopwatch: Stopwatch,
+    timing: RunTiming,
     budget: TrainingBudget | None = None,
 ) -> None:
-    with stopwatch("training"):
+    with timing.stage("training"):
         place = run_training(task, out / "jobs", execution.track)
+    timing.add_jobs("training", [place])
     training = read_json(place / "training.json")
     base = TrainedBase(place.resolve(), task)
-    results, trained = measure(settings, base, training, out / "jobs", execution, stopwatch, budget)
-    with stopwatch("tables"):
+    results, trained = measure(settings, base, training, out / "jobs", execution, timing, budget)
+    with timing.stage("tables"):
         for name in (WEIGHTS, DESCRIPTION):
             write_file(out / name, _copy_of(place / name))
         if trained.base_outputs is not None:
             for name in BASE_OUTPUTS:
                 write_file(out / "outputs" / name, _copy_of(trained.base_outputs / name))
         results.write(out)
-    write_json(out / "timing.json", stopwatch.seconds)
+    timing.write(out)
 
 
 def measure(
@@ -187,18 +174,19 @@ def measure(
     training: Mapping[str, Any],
     folder: Path,
     execution: Execution,
-    stopwatch: Stopwatch | None = None,
+    timing: RunTiming | None = None,
     budget: TrainingBudget | None = None,
 ) -> tuple[Results, TrainedEvidence]:
     """Ask every probe of a trained model; jobs are kept below `folder`.
 
     `budget` replaces the preset's number of further trainings.
     """
-    stopwatch = stopwatch or Stopwatch()
-    with stopwatch("audit"):
-        audited = audit_model(settings, base, folder, execution)
-    with stopwatch("further trainings"):
+    timing = timing or RunTiming()
+    with timing.stage("audit"):
+        audited = audit_model(settings, base, folder, execution, timing)
+    with timing.stage("further trainings"):
         trained = train_for_probes(settings, base, folder, execution, budget)
+    timing.add_jobs("further trainings", trained.places, execution.workers)
     evidence = pl.concat([audited.evidence, trained.evidence])
     manifest = manifest_of(settings, base.training, training, audited, trained)
     classes = base.training.corpus.classes
@@ -238,7 +226,11 @@ def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> Tra
 
 
 def audit_model(
-    settings: Settings, base: TrainedBase, folder: Path, execution: Execution
+    settings: Settings,
+    base: TrainedBase,
+    folder: Path,
+    execution: Execution,
+    timing: RunTiming,
 ) -> AuditResult:
     """Every probe that needs only the model, on every test document, by any engine."""
     task, corpus = base.training, base.training.corpus
@@ -273,6 +265,7 @@ def audit_model(
         # By number, because engines finish jobs in any order.
         places = dict(finished)
     parts = [places[task.key] for task in tasks]
+    timing.add_jobs("audit", parts, 1 if engine == "serial" else workers)
     return collect(parts, corpus.test)
 
 
