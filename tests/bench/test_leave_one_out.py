@@ -7,7 +7,7 @@ import pytest
 from assay.bench import leave_one_out
 from assay.bench.material import trained_model, truncate
 from assay.data.corpus import Document
-from assay.models import deletion
+from assay.models import item_changes
 from tests.bench.conftest import PEAK
 from tests.builders.small_models import corpus
 
@@ -43,7 +43,7 @@ def test_fading_is_within_its_bounds(long_documents):
 
 
 def test_a_window_that_closes_too_early_is_noticed(long_documents, monkeypatch):
-    monkeypatch.setattr(deletion, "TOLERANCE", 1.0)
+    monkeypatch.setattr(item_changes, "TOLERANCE", 1.0)
     assert leave_one_out.measure_fading(long_documents).equal is False
 
 

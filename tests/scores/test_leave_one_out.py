@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from assay.config import Settings
 from assay.evidence import FADING_ERROR, FADING_TAU_ERROR
-from assay.models import deletion as deletion
+from assay.models import item_changes
 from assay.models.view import AuditView, View
 from assay.probes.agreement import measure
 from assay.runs.jobs import AuditJob, AuditPart
@@ -34,7 +34,7 @@ BELOW = 100
 @pytest.fixture
 def coarse(monkeypatch):
     """A tolerance far too large, so that errors are visible."""
-    monkeypatch.setattr(deletion, "TOLERANCE", 0.05)
+    monkeypatch.setattr(item_changes, "TOLERANCE", 0.05)
 
 
 def view_of(lengths=LENGTHS, checked=(), model=None, below=BELOW):

@@ -43,6 +43,11 @@ class Batch:
         """The documents in these rows."""
         return replace(self._map(lambda tensor: tensor[rows]), ids=self.ids[rows])
 
+    def take(self, rows: Tensor) -> "Batch":
+        """The documents in these rows, each as often as it is listed."""
+        ids = tuple(self.ids[row] for row in rows.tolist())
+        return replace(self._map(lambda tensor: tensor[rows.to(tensor.device)]), ids=ids)
+
     def without(self, position: int) -> "Batch":
         """Delete the item at `position` from every document; shorter documents stay as they are."""
         long_enough = self.mask[:, position]

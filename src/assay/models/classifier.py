@@ -5,7 +5,7 @@ elsewhere. `Network` implements the interface of `protocol` for one text (`Class
 text with a query (`PairModel`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,9 +15,9 @@ from assay.data.batches import Batch
 from assay.data.corpus import TaskKind
 from assay.data.vocabulary import PAD
 from assay.models.attention import ATTENTIONS, attention_weights
-from assay.models.deletion import Readout, logits_without_each
 from assay.models.encoders import Average, Convolution, Frame, Pooled
 from assay.models.heads import AffineHead, PairHead, decode
+from assay.models.item_changes import Readout, logits_after_each_change
 from assay.models.protocol import AffineTerms, States
 from assay.models.recurrent import BiLSTM
 
@@ -33,7 +33,7 @@ CONTROL_ENCODERS: dict[str, type[Pooled]] = {"pooled": Pooled}
 HIERARCHICAL = ("han-rnn", "han-conv", "han-none")
 FLAT = ("flan-rnn", "flan-conv", "flan-none")
 SERRANO_SMITH = HIERARCHICAL + FLAT
-DELETION_BYTES = 48 * 2**20  # working memory of leave-one-out per chunk of documents
+CHANGE_BYTES = 48 * 2**20  # working memory of changes of single items per chunk of documents
 _BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
 
 
@@ -115,23 +115,40 @@ class Network(nn.Module):
 
     @property
     def fades(self) -> bool:
-        """True if the encoder has no limited reach: then the effect of a deletion fades."""
+        """True if the encoder has no limited reach: then the effect of a change fades."""
         return self.text.encoder.reach is None
 
     @torch.no_grad()
     def logits_without_each(self, batch: Batch, *, exact: bool = True) -> Tensor:
-        """Leave-one-out in chunks of documents, so that memory does not depend on the batch."""
-        states_per_document = batch.items.shape[1] * self.config.size * _BYTES_PER_STATE
-        rows = max(1, DELETION_BYTES // states_per_document)
-        chunks = [
-            batch.rows(slice(start, start + rows)) for start in range(0, len(batch.ids), rows)
-        ]
-        return torch.cat([self._logits_without_each(chunk, exact) for chunk in chunks])
+        """Logits (B, T, C) of each document without its t-th item."""
+        chunks = torch.split(torch.arange(len(batch.ids)), self._rows_per_chunk(batch))
+        return torch.cat([self._changed(batch.take(rows), None, exact) for rows in chunks])
 
-    def _logits_without_each(self, batch: Batch, exact: bool) -> Tensor:
+    @torch.no_grad()
+    def logits_with_each_replaced(
+        self, batch: Batch, replacement: Tensor, *, exact: bool = True
+    ) -> Tensor:
+        """Logits with `replacement` (B, T) or (B, R, T) in place of each item."""
+        several = replacement[:, None] if replacement.dim() == 2 else replacement
+        count, turns, length = several.shape
+        items = several.reshape(count * turns, length)
+        parts = []
+        for rows in torch.split(torch.arange(len(items)), self._rows_per_chunk(batch)):
+            chunk = batch.take(rows // turns)
+            substitutes = self.embed(replace(chunk, items=items[rows] * chunk.mask))
+            parts.append(self._changed(chunk, substitutes, exact))
+        logits = torch.cat(parts)
+        return logits.reshape(*replacement.shape, logits.shape[-1])
+
+    def _rows_per_chunk(self, batch: Batch) -> int:
+        """Documents per chunk, so that memory does not depend on the size of the batch."""
+        states_per_document = batch.items.shape[1] * self.config.size * _BYTES_PER_STATE
+        return max(1, CHANGE_BYTES // max(1, states_per_document))
+
+    def _changed(self, batch: Batch, substitutes: Tensor | None, exact: bool) -> Tensor:
         frame = self.text.frame(self.embed(batch), batch.mask)
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
-        return logits_without_each(self.text.encoder, readout, frame, exact=exact)
+        return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)
 
     def query_state(self, batch: Batch) -> Tensor | None:
         """The last state (B, m) of the query; None if there is no second text."""

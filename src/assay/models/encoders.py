@@ -1,4 +1,4 @@
-"""Encoders that turn embedded items into states, and how they handle deletions.
+"""Encoders that turn embedded items into states, and how one changed item changes the states.
 
 An encoder turns embedded items (B, T, E) into states (B, T, m). It adds the start and end markers
 itself and removes their states again, so every state outside an encoder belongs to an item.
@@ -60,7 +60,7 @@ def take(values: Tensor, positions: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class ChangedStates:
-    """Projected states of one item after deletions of other items.
+    """Projected states of one item, each after the change of one item of its document.
 
     `where` says which (slot, document) each value belongs to. It is either a slice of slots for all
     documents, with values (S, B, k), or a pair of index vectors, with values (N, k).
@@ -72,10 +72,10 @@ class ChangedStates:
 
 
 @dataclass(frozen=True)
-class DeletionPass:
-    """Parallel deletions: slot s of document b deletes item `deleted[s, b]`."""
+class ChangePass:
+    """Parallel changes: slot s of document b deletes or replaces item `changed[s, b]`."""
 
-    deleted: Tensor  # (T, B)
+    changed: Tensor  # (T, B)
     steps: Iterator[ChangedStates]
     # (T, B), complete when the steps are exhausted: the last item, in reading order, whose state
     # was computed anew. None: all of them.
@@ -88,22 +88,44 @@ class Encoder(Protocol):
     size: int
     reach: (
         int | None
-    )  # states further than this from a deletion stay the same; None: all may change
+    )  # states further than this from a changed item stay the same; None: all may change
 
     def __call__(self, frame: Frame) -> Tensor:
         """States of the items, (B, T, m); finite but meaningless on padding."""
         ...
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exact: bool
-    ) -> Iterator[DeletionPass]:
-        """Projections (k, m) of every state that changes when one item is deleted.
+    def encode_changes(
+        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+    ) -> Iterator[ChangePass]:
+        """Projections (k, m) of every state that changes when one item changes.
 
-        The states of all deletions would need T^2 vectors, so only their projections are computed,
-        step by step. With `exact=False` an encoder may stop where the effect of a deletion has
-        faded; it reports where in `until`.
+        Item t is replaced by the embedded item `substitutes[:, t]` (B, T, E); with None it is
+        deleted. The states of all changes would need T^2 vectors, so only their projections are
+        computed, step by step. With `exact=False` an encoder may stop where the effect of a change
+        has faded; it reports where in `until`.
         """
         ...
+
+
+def slots(mask: Tensor) -> Tensor:
+    """Slot t of every document changes item t: (T, B)."""
+    return torch.arange(mask.shape[1], device=mask.device)[:, None].expand(-1, len(mask))
+
+
+def changes_of_independent_items(
+    encoder: Encoder, frame: Frame, projection: Tensor, substitutes: Tensor | None
+) -> Iterator[ChangePass]:
+    """The changes of an encoder whose states depend on their own items only."""
+    if substitutes is None:
+        return  # no state depends on a deleted item
+    states = encoder(Frame(substitutes, frame.mask, frame.start, frame.end))
+    yield single_pass(F.linear(states, projection), frame.mask)
+
+
+def single_pass(values: Tensor, real: Tensor) -> ChangePass:
+    """A pass with one changed state per slot; values (B, T, k) and real (B, T) by slot."""
+    changed = ChangedStates(slice(0, real.shape[1]), values.transpose(0, 1), real.T)
+    return ChangePass(slots(real), iter([changed]))
 
 
 class Average(nn.Module):
@@ -126,10 +148,10 @@ class Average(nn.Module):
         states: Tensor = self(frame) * frame.mask[..., None]
         return states.sum(1) / frame.lengths.clamp(min=1)[:, None]
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exact: bool
-    ) -> Iterator[DeletionPass]:
-        return iter(())  # no state depends on another item
+    def encode_changes(
+        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+    ) -> Iterator[ChangePass]:
+        return changes_of_independent_items(self, frame, projection, substitutes)
 
 
 class Identity(nn.Module):
@@ -144,10 +166,10 @@ class Identity(nn.Module):
     def forward(self, frame: Frame) -> Tensor:
         return frame.items
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exact: bool
-    ) -> Iterator[DeletionPass]:
-        return iter(())  # no state depends on another item
+    def encode_changes(
+        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+    ) -> Iterator[ChangePass]:
+        return changes_of_independent_items(self, frame, projection, substitutes)
 
 
 class Convolution(nn.Module):
@@ -171,39 +193,59 @@ class Convolution(nn.Module):
         states: Tensor = self(frame) * frame.mask[..., None]
         return states.amax(1)
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exact: bool
-    ) -> Iterator[DeletionPass]:
-        batch, length = frame.mask.shape
-        deleted = torch.arange(length, device=frame.mask.device)[:, None].expand(length, batch)
-        yield DeletionPass(deleted, self._changed(frame, projection))
+    def encode_changes(
+        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+    ) -> Iterator[ChangePass]:
+        taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
+        if substitutes is None:
+            totals = self._without(taps, bias)
+        else:
+            totals = self._replaced(taps, self._taps(substitutes)[0], bias)
+        yield ChangePass(slots(frame.mask), self._changed(frame, projection, totals))
 
-    def _changed(self, frame: Frame, projection: Tensor) -> Iterator[ChangedStates]:
-        """The states of the neighbors of each deleted item, one distance at a time.
+    def _changed(
+        self, frame: Frame, projection: Tensor, totals: Iterator[tuple[int, Tensor]]
+    ) -> Iterator[ChangedStates]:
+        """The states near each changed item, one distance from it at a time."""
+        length = frame.mask.shape[1]
+        for distance, total in totals:
+            item = torch.arange(length, device=frame.mask.device) + distance
+            exists = (item >= 0) & (item < length)
+            real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & exists[:, None]
+            yield ChangedStates(slice(0, length), F.linear(F.relu(total), projection), real)
+
+    def _without(self, taps: Tensor, bias: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Distances from each deleted item, and the sums (T, B, m) that the ReLU gets there.
 
         A convolution is a sum of one linear map per tap. Each position is mapped once per tap, and
         a changed state is a sum of gathered rows.
         """
         reach = self.reach or 0
-        taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
-        length = frame.mask.shape[1]
-        slot = torch.arange(length, device=frame.mask.device)
+        slot = torch.arange(len(taps) - 2, device=taps.device)
         for distance in [d for d in range(-reach, reach + 1) if d]:
-            item = slot + distance
             total = bias
             for tap in range(-reach, reach + 1):
-                position = item + tap
+                position = slot + distance + tap
                 # The gap closes: items beyond the deleted one move one step nearer.
                 if distance < 0:
                     position = position + (position >= slot).long()
                 else:
                     position = position - (position <= slot).long()
-                inside = (position >= -1) & (position < taps.shape[0] - 1)
-                rows = taps[(position + 1).clamp(0, taps.shape[0] - 1), :, tap + reach]
-                total = total + rows * inside[:, None, None]
-            exists = (item >= 0) & (item < length)
-            real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & exists[:, None]
-            yield ChangedStates(slice(0, length), F.linear(F.relu(total), projection), real)
+                total = total + _rows_inside(taps[:, :, tap + reach], position)
+            yield distance, total
+
+    def _replaced(
+        self, taps: Tensor, substitutes: Tensor, bias: Tensor
+    ) -> Iterator[tuple[int, Tensor]]:
+        """Distances from each replaced item, the item included, and the sums that the ReLU gets."""
+        reach = self.reach or 0
+        slot = torch.arange(len(taps) - 2, device=taps.device)
+        for distance in range(-reach, reach + 1):
+            total = bias + substitutes[:, :, reach - distance]
+            for tap in range(-reach, reach + 1):
+                if distance + tap:
+                    total = total + _rows_inside(taps[:, :, tap + reach], slot + distance + tap)
+            yield distance, total
 
     def _taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
         """Each position mapped by each tap of the widest kernel, and the bias."""
@@ -238,15 +280,21 @@ class Pooled(nn.Module):
         total = (frame.items * frame.mask[..., None]).sum(1)
         return torch.tanh(self.map(total / frame.lengths.clamp(min=1)[:, None]))
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exact: bool
-    ) -> Iterator[DeletionPass]:
+    def encode_changes(
+        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+    ) -> Iterator[ChangePass]:
         """All states are equal, so one of them stands for the rest of the document."""
-        batch, length = frame.mask.shape
         real = frame.items * frame.mask[..., None]
-        left = (frame.lengths - 1).clamp(min=1)[:, None, None]
-        states = torch.tanh(self.map((real.sum(1, keepdim=True) - real) / left))
-        values = F.linear(states, projection).transpose(0, 1)
-        exists = (frame.mask & (frame.lengths > 1)[:, None]).T
-        deleted = torch.arange(length, device=frame.mask.device)[:, None].expand(length, batch)
-        yield DeletionPass(deleted, iter([ChangedStates(slice(0, length), values, exists)]))
+        total, left = real.sum(1, keepdim=True) - real, frame.lengths[:, None]
+        if substitutes is None:
+            left = left - 1
+        else:
+            total = total + substitutes
+        states = torch.tanh(self.map(total / left.clamp(min=1)[..., None]))
+        yield single_pass(F.linear(states, projection), frame.mask & (left > 0))
+
+
+def _rows_inside(taps: Tensor, position: Tensor) -> Tensor:
+    """Mapped positions (S, B, m) of framed texts (L, B, m), zero outside; -1 is the start."""
+    inside = (position >= -1) & (position < len(taps) - 1)
+    return taps[(position + 1).clamp(0, len(taps) - 1)] * inside[:, None, None]

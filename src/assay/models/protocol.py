@@ -2,8 +2,8 @@
 
 Three methods are required: `encode`, `attend` and `decode`. The others are optional, and each
 enables a cheaper or an exact route: `embed` and `contextualise` enable gradient scores,
-`affine_terms` the closed forms of `assay.exact`, and `logits_without_each` the cheap
-leave-one-out.
+`affine_terms` the closed forms of `assay.exact`, `logits_without_each` the cheap leave-one-out, and
+`logits_with_each_replaced` the cheap replacement of single items.
 """
 
 from dataclasses import dataclass
@@ -98,4 +98,20 @@ class SupportsFading(Protocol):
 
     def logits_without_each(self, batch: Batch, *, exact: bool = True) -> Tensor:
         """As `SupportsLeaveOneOut`; with `exact=False` up to a negligible error."""
+        ...
+
+
+@runtime_checkable
+class SupportsReplacement(Protocol):
+    """A model that replaces single items more cheaply than by one encoder pass per item."""
+
+    def logits_with_each_replaced(
+        self, batch: Batch, replacement: Tensor, *, exact: bool = True
+    ) -> Tensor:
+        """Logits (B, T, C) of each document with `replacement[:, t]` in place of its t-th item.
+
+        `replacement` (B, T) has the items in the form of `batch.items`; several replacements
+        (B, R, T) give (B, R, T, C). Undefined on padding. With `exact=False` a model whose effects
+        fade may stop where they have.
+        """
         ...

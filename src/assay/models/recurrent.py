@@ -1,12 +1,12 @@
-"""Bidirectional recurrent encoders, LSTM and GRU, with leave-one-out by restart.
+"""Bidirectional recurrent encoders, LSTM and GRU, with changes of single items by restart.
 
 Encoding uses the cells of torch, one per direction, on unpacked input. Padding comes after the text
 in both directions, so it cannot change the state of an item.
 
-Leave-one-out cannot use torch's cells, because they hide the cell state of each step; `restart` is
-our own loop. Deleting item t leaves the states before t unchanged. Each direction therefore
-restarts from the stored state at the gap, and all deletions of all documents in a batch run in
-parallel.
+A restart cannot use torch's cells, because they hide the cell state of each step; `restart` is our
+own loop. Deleting or replacing item t leaves the states before t unchanged. Each direction
+therefore restarts from the stored state at the gap, or from the state after the substitute, and all
+changes of all documents in a batch run in parallel.
 
 The LSTM reads start and end markers. The GRU, used by Serrano & Smith 2019, has none. It shares the
 loop of the LSTM: a GRU has no cell, so a column of zeros that never changes takes its place.
@@ -19,8 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from assay.models.deletion import FadingRestart
-from assay.models.encoders import ChangedStates, DeletionPass, Frame, take
+from assay.models.encoders import ChangedStates, ChangePass, Frame, single_pass, slots, take
+from assay.models.item_changes import FadingRestart
 
 
 class RecurrentPass(ABC):
@@ -45,19 +45,28 @@ class RecurrentPass(ABC):
         """The states (T, B, H) after each item."""
         return self.hidden[2:]
 
-    def restart(self, projection: Tensor, stored: Tensor) -> Iterator[ChangedStates]:
-        """Deletions in parallel: slot t lacks item t; at step j all slots before j read item j."""
-        length = len(self.inputs) - 1
-        hidden = torch.empty_like(self.hidden[1 : length + 1])
-        cell = torch.empty_like(self.cell[1 : length + 1])
+    def starts(self, substitutes: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Hidden state and cell (T, B, H) of each slot: after everything before item t, and then,
+        unless item t is deleted, after its substitute, one of (B, T, E) in reading order."""
+        hidden, cell = self.hidden[1:-1].clone(), self.cell[1:-1].clone()
+        if substitutes is not None:
+            self.advance(hidden, cell, self.project(substitutes.transpose(0, 1)))
+        return hidden, cell
+
+    def restart(
+        self, hidden: Tensor, cell: Tensor, projection: Tensor, stored: Tensor
+    ) -> Iterator[ChangedStates]:
+        """Changes in parallel, in place: at step j all slots before j read item j."""
         projector = projection.T.contiguous()
-        for item in range(1, length):
-            hidden[item - 1] = self.hidden[item]  # after everything before the deleted item
-            cell[item - 1] = self.cell[item]
+        for item in range(1, len(hidden)):
             self.advance(hidden[:item], cell[:item], self.inputs[item + 1])
             values = torch.matmul(hidden[:item], projector)
             values += stored[item]
             yield ChangedStates(slice(0, item), values, self.mask[item].expand(item, -1))
+
+    @abstractmethod
+    def project(self, embedded: Tensor) -> Tensor:
+        """The input to the gates of embedded items."""
 
     @abstractmethod
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
@@ -73,13 +82,19 @@ class Bidirectional(nn.Module, ABC):
     def passes(self, frame: Frame) -> tuple[RecurrentPass, RecurrentPass]:
         """The forward and the backward pass."""
 
-    def encode_deletions(
-        self, frame: Frame, projection: Tensor, *, exact: bool
-    ) -> Iterator[DeletionPass]:
-        """One pass of deletions per direction."""
+    def encode_changes(
+        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+    ) -> Iterator[ChangePass]:
+        """One pass of changes per direction, and the states of substitutes, new in both halves."""
         forward, backward = self.passes(frame)
         forward_half, backward_half = projection.chunk(2, 1)
         mirror = frame.mirror
+        mirrored = None if substitutes is None else take(substitutes, mirror)
+        starts = {forward: forward.starts(substitutes), backward: backward.starts(mirrored)}
+        if substitutes is not None:
+            ahead, behind = (starts[one][0].transpose(0, 1) for one in (forward, backward))
+            states = torch.cat([ahead, take(behind, mirror)], -1)
+            yield single_pass(F.linear(states, projection), frame.mask)
         # A changed state joins the new half of one direction to the stored half of the other.
         # Each pass is in its own reading order, so the stored half is mirrored into that order.
         for current, own_half, other, other_half in (
@@ -89,12 +104,12 @@ class Bidirectional(nn.Module, ABC):
             stored = take(F.linear(other.states.transpose(0, 1), other_half), mirror).transpose(
                 0, 1
             )
-            deleted = (mirror if current is backward else _positions(mirror)).T
+            changed = mirror.T if current is backward else slots(frame.mask)
             if exact:
-                yield DeletionPass(deleted, current.restart(own_half, stored))
+                yield ChangePass(changed, current.restart(*starts[current], own_half, stored))
             else:
                 fading = FadingRestart(current, own_half, stored)
-                yield DeletionPass(deleted, fading.steps(), fading.until)
+                yield ChangePass(changed, fading.steps(*starts[current]), fading.until)
 
 
 class BiLSTM(Bidirectional):
@@ -126,12 +141,15 @@ class LSTMPass(RecurrentPass):
     """One direction of the LSTM; the start marker is read first, the end marker is not needed."""
 
     def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
-        from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
+        self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
+        self.bias = bias + more_bias
         self.recurrent = from_state.T.contiguous()  # (H, 4H)
-        framed = frame.framed[:, :-1].transpose(0, 1).contiguous()
-        inputs = F.linear(framed, from_input, bias + more_bias)
+        inputs = self.project(frame.framed[:, :-1].transpose(0, 1).contiguous())
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
         self.read(0)
+
+    def project(self, embedded: Tensor) -> Tensor:
+        return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         """One step, in place, for states (..., B, H)."""
@@ -181,15 +199,18 @@ class GRUPass(RecurrentPass):
     """One direction of the GRU; the first input is the first item."""
 
     def __init__(self, gru: nn.GRU, frame: Frame) -> None:
-        from_input, from_state, bias, more_bias = gru.parameters()
+        self.from_input, from_state, bias, more_bias = gru.parameters()
         self.size = gru.hidden_size
         self.recurrent = from_state.T.contiguous()  # (H, 3H)
         both, self.new_bias = torch.split(more_bias, [2 * self.size, self.size])
-        items = frame.items.transpose(0, 1).contiguous()
-        from_items = F.linear(items, from_input, bias + F.pad(both, (0, self.size)))
+        self.bias = bias + F.pad(both, (0, self.size))
+        from_items = self.project(frame.items.transpose(0, 1).contiguous())
         # The first row is never read; it takes the place of the start marker.
         super().__init__(F.pad(from_items, (0, 0, 0, 0, 1, 0)), frame.mask, self.size, NO_CELL)
         self.read(1)
+
+    def project(self, embedded: Tensor) -> Tensor:
+        return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         """One step, in place, for states (..., B, H)."""
@@ -201,7 +222,3 @@ class GRUPass(RecurrentPass):
         inside = torch.addcmul(from_items_new, reset, new + self.new_bias)
         candidate = inside.mul_(2).sigmoid_().mul_(2).sub_(1)
         hidden.copy_(torch.lerp(candidate, hidden, keep))
-
-
-def _positions(like: Tensor) -> Tensor:
-    return torch.arange(like.shape[1], device=like.device).expand_as(like)

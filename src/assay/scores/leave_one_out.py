@@ -4,7 +4,7 @@ Models that offer `logits_without_each` compute it at a fraction of the cost. Fo
 position is deleted in turn and the whole batch is encoded again.
 
 In an audit, deletions in long documents are followed only until their effect has faded, if the
-model offers that (`assay.models.deletion`). Whether a document is long depends on the document
+model offers that (`assay.models.item_changes`). Whether a document is long depends on the document
 alone. The error is checked in every run: a few long documents, chosen by their ids and the seed
 alone, are computed both ways. They keep the exact values, and their errors are reported for the
 other long documents.

@@ -18,7 +18,9 @@ from torch import Tensor
 
 from assay.data.batches import Batch
 from assay.data.vocabulary import UNKNOWN, SentenceTable
+from assay.models.protocol import SupportsReplacement
 from assay.models.view import AuditView, NotApplicable, View
+from assay.scores.leave_one_out import may_fade
 from assay.scores.score import Score, rows_per_pass, take_rows
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.keyed_random import document_keys, uniform
@@ -85,8 +87,27 @@ def replaced_tvd(view: View, batch: Batch, replacements: Tensor) -> Tensor:
     """The TVD (B, T, R) between the predictions with each replacement and the original one.
 
     `replacements` (B, T, R) holds R items for each position. `batch` has the documents of the
-    view, and all items that replace others.
+    view, and all items that replace others. As in leave-one-out, long documents of an audit are
+    followed only until the effect of the replacement has faded. Models without a cheap replacement
+    encode every changed document.
     """
+    if not isinstance(view.model, SupportsReplacement):
+        return reencoded_tvd(view, batch, replacements)
+    scores = torch.zeros(replacements.shape, dtype=torch.float64, device=batch.mask.device)
+    long = may_fade(view)
+    for rows, exact in ((~long, True), (long, False)):
+        if rows.any():
+            words = replacements[rows].movedim(-1, 1)
+            part = take_rows(batch, rows.nonzero()[:, 0])
+            logits = view.model.logits_with_each_replaced(part, words, exact=exact)
+            own = view.probabilities[rows][:, None, None]
+            scores[rows] = tvd(class_probabilities(logits.double()), own).movedim(1, -1)
+    return scores.masked_fill(~batch.mask[..., None], 0)
+
+
+@torch.no_grad()
+def reencoded_tvd(view: View, batch: Batch, replacements: Tensor) -> Tensor:
+    """The TVD (B, T, R) of all replacements, by encoding every changed document."""
     mask, draws = batch.mask, replacements.shape[-1]
     row, position = mask.nonzero(as_tuple=True)
     row, position = row.repeat_interleave(draws), position.repeat_interleave(draws)
@@ -95,7 +116,7 @@ def replaced_tvd(view: View, batch: Batch, replacements: Tensor) -> Tensor:
     scores = torch.zeros(replacements.shape, dtype=torch.float64, device=mask.device)
     changes = torch.cat(
         [
-            _reencoded_tvd(view, batch, row[part], position[part], words[part])
+            _changed_tvd(view, batch, row[part], position[part], words[part])
             for part in (slice(start, start + size) for start in range(0, len(row), size))
         ]
     )
@@ -103,9 +124,7 @@ def replaced_tvd(view: View, batch: Batch, replacements: Tensor) -> Tensor:
     return scores
 
 
-def _reencoded_tvd(
-    view: View, batch: Batch, row: Tensor, position: Tensor, words: Tensor
-) -> Tensor:
+def _changed_tvd(view: View, batch: Batch, row: Tensor, position: Tensor, words: Tensor) -> Tensor:
     """The TVD (N,) of N replacements, by one encoder pass each."""
     changed = take_rows(batch, row)
     changed.items[torch.arange(len(row), device=row.device), position] = words

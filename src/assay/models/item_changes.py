@@ -1,17 +1,17 @@
-"""Cheap leave-one-out: the logits without each item at less than one encoder pass per item.
+"""The logits after the change of each single item, at less than one encoder pass per item.
 
-The encoder yields projections of the states that a deletion changes, step by step. Here they are
-folded into a running softmax, so that the T^2 states of a document never exist at the same time:
-memory is T rows, whatever the length.
+A change deletes an item or replaces it by another one. The encoder yields projections of the states
+that a change affects, step by step. Here they are folded into a running softmax, so that the T^2
+states of a document never exist at the same time: memory is T rows, whatever the length.
 
-For long texts there is an approximation. The effect of a deletion on a recurrent state fades: some
-tens of steps after the gap, the state equals the original one again. From there on nothing needs
+For long texts there is an approximation. The effect of a change on a recurrent state fades: some
+tens of steps after the item, the state equals the original one again. From there on nothing needs
 to be computed, so the cost grows with length times window instead of length squared. A slot is
 dropped once its state *and* its cell are within a tolerance of the original ones. Every run
 measures the error on a sample (`assay.scores.leave_one_out`).
 
-A *slot* is one deletion: slot t of a document is the document without its t-th item in reading
-order.
+A *slot* is one change: slot t of a document is the document without its t-th item in reading order,
+or with a substitute in its place.
 """
 
 import math
@@ -107,8 +107,13 @@ class Readout:
         return logits.transpose(0, 1)
 
 
-def logits_without_each(encoder: Encoder, readout: Readout, frame: Frame, *, exact: bool) -> Tensor:
-    """Logits (B, T, C) of each document without its t-th item."""
+def logits_after_each_change(
+    encoder: Encoder, readout: Readout, frame: Frame, substitutes: Tensor | None, *, exact: bool
+) -> Tensor:
+    """Logits (B, T, C) of each document with `substitutes[:, t]` for its t-th item.
+
+    `substitutes` (B, T, E) are embedded items; with None the t-th item is deleted.
+    """
     batch, length = frame.mask.shape
     all_slots = slice(0, length)
     projection, size = readout.projection, len(readout.head.projection())
@@ -119,20 +124,20 @@ def logits_without_each(encoder: Encoder, readout: Readout, frame: Frame, *, exa
         scores, values = readout.parts(states, frame.mask.T, all_slots)
     if encoder.reach is not None:
         pool = _outside(scores, values, encoder.reach)
-    for deletions in encoder.encode_deletions(frame, projection, exact=exact):
+    for changes in encoder.encode_changes(frame, projection, substitutes, exact=exact):
         part = RunningSoftmax.empty(length, batch, size, frame.items)
-        for step in deletions.steps:
+        for step in changes.steps:
             part.add(step.where, *readout.parts(step.values, step.real, step.where))
-        if deletions.until is not None:
-            order = deletions.deleted  # from reading order to item order; an involution
+        if changes.until is not None:
+            order = changes.changed  # from reading order to item order; an involution
             read = values.gather(0, order[..., None].expand_as(values))
-            part = part.merge(_tail(scores.gather(0, order), read, deletions.until))
-        pool = pool.merge(part.reorder(deletions.deleted))
+            part = part.merge(_tail(scores.gather(0, order), read, changes.until))
+        pool = pool.merge(part.reorder(changes.changed))
     return readout.finish(pool, frame.items.dtype)
 
 
 def _outside(scores: Tensor, values: Tensor, reach: int) -> RunningSoftmax:
-    """The softmax over all items further from each deleted item than `reach`.
+    """The softmax over all items further from each changed item than `reach`.
 
     It uses prefix and suffix sums, never the whole minus the window, which would cancel where
     attention is peaked. Computed in float64, so that the rest beside a dominant weight does not
@@ -180,9 +185,9 @@ class StoredPass(Protocol):
 
 
 class FadingRestart:
-    """Deletions of one direction, each continued until its effect has faded.
+    """Changes of one direction, each continued until its effect has faded.
 
-    All slots advance in parallel, each at the same distance from its own gap. There are as many
+    All slots advance in parallel, each at the same distance from its own item. There are as many
     steps as the slowest effect takes to fade, not as many as there are items. `until` (T, B) is
     complete when the steps are exhausted: the last item whose state slot t computed anew.
     """
@@ -194,12 +199,14 @@ class FadingRestart:
         length, batch = reading.mask.shape
         self.until = torch.full((length, batch), length, device=reading.mask.device)
 
-    def steps(self) -> Iterator[ChangedStates]:
-        """The changed states, one distance from the gap at a time."""
+    def steps(self, hidden: Tensor, cell: Tensor) -> Iterator[ChangedStates]:
+        """The changed states, one distance from the item at a time, from the slots' first states.
+
+        These are (T, B, H).
+        """
         reading, (length, batch) = self.reading, self.until.shape
         slot, document = torch.nonzero(reading.mask, as_tuple=True)
-        before = (slot + 1) * batch + document  # the state after everything before the deleted item
-        hidden, cell = (_rows(states, before) for states in (reading.hidden, reading.cell))
+        hidden, cell = (_rows(states, slot * batch + document) for states in (hidden, cell))
         for distance in range(1, length):
             item = (slot + distance).clamp(max=length - 1)
             real = reading.mask[item, document] & (slot + distance < length)

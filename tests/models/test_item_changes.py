@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from assay.models import classifier as network_module
-from assay.models import deletion
+from assay.models import item_changes
 from assay.models.attention import ATTENTIONS
 from assay.models.classifier import CONTROL_ENCODERS, ENCODERS
 from assay.models.view import View
@@ -32,7 +32,7 @@ def test_cheap_leave_one_out_equals_encoding_again(
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch):
     model, documents = network(), batch(LENGTHS)
     whole = model.logits_without_each(documents)
-    monkeypatch.setattr(network_module, "DELETION_BYTES", 1)  # one document at a time
+    monkeypatch.setattr(network_module, "CHANGE_BYTES", 1)  # one document at a time
     torch.testing.assert_close(model.logits_without_each(documents), whole, rtol=0, atol=1e-12)
 
 
@@ -90,7 +90,7 @@ def exact_and_faded(model, documents):
 @pytest.mark.parametrize("attention", ["additive", "dot"])
 @pytest.mark.parametrize("task", ["classification", "pair"])
 def test_fading_without_tolerance_is_exact(monkeypatch, task: str, attention: str):
-    monkeypatch.setattr(deletion, "TOLERANCE", -1.0)  # nothing is ever near enough
+    monkeypatch.setattr(item_changes, "TOLERANCE", -1.0)  # nothing is ever near enough
     documents = batch(LONG_LENGTHS, pair=task == "pair", classes=3)
     exact, faded = exact_and_faded(network(task, attention=attention, classes=3), documents)
     torch.testing.assert_close(faded, exact, rtol=0, atol=1e-12)
@@ -107,14 +107,14 @@ def test_fading_is_close_to_exact_on_long_texts(task: str):
 
 def test_fading_stops_early(monkeypatch):
     read: list[int] = []
-    original = deletion.FadingRestart.steps
+    original = item_changes.FadingRestart.steps
 
-    def counted(self):
-        for step in original(self):
+    def counted(self, *start):
+        for step in original(self, *start):
             read.append(len(step.values))
             yield step
 
-    monkeypatch.setattr(deletion.FadingRestart, "steps", counted)
+    monkeypatch.setattr(item_changes.FadingRestart, "steps", counted)
     network().logits_without_each(batch([400]), exact=False)
     assert sum(read) < 0.5 * 400 * 400
 
