@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from assay import cli
-from assay.verdict import CLAIMS
 
 pytestmark = pytest.mark.slow
 
@@ -19,14 +18,18 @@ def test_results_and_messages_go_to_different_streams(finished):
     out, process = finished
     verdict = json.loads((out / "verdict.json").read_text())
     measured = [claim for claim in verdict if claim["finding"] != "not measured"]
-    lines = process.stdout.splitlines()
-    assert len(lines) == 2 * len(measured) + 2
-    for line, reason, claim in zip(lines[::2], lines[1::2], measured, strict=False):
+    tested = [claim for claim in measured if claim["finding"] != "not applicable"]
+    count, *lines = process.stdout.splitlines()
+    findings = [claim["finding"] for claim in verdict]
+    for part in count.split(", "):
+        number, finding = part.split(" ", 1)
+        assert findings.count(finding) == int(number)
+    assert len(lines) == len(tested) + 2
+    for line, claim in zip(lines, tested, strict=False):
         assert line.startswith(claim["finding"])
-        assert line.endswith(claim["says"])
-        assert reason == f"  {claim['why']}"
-    unmeasured = len(CLAIMS) - len(measured)
-    assert lines[-2].startswith(f"not measured: {unmeasured} of {len(CLAIMS)} claims")
+        assert claim["claim"] in line
+        assert len(line) <= 88
+    assert lines[-2] == f"Reasons: assay report {out} --explain"
     assert lines[-1] == f"Report: {out / 'report.html'}"
     assert "classes reference, variant" in process.stderr
     assert "test accuracy" in process.stderr
@@ -53,6 +56,16 @@ def test_the_report_is_redrawn(assay, finished):
     assert (out / "report.html").stat().st_size > 0
 
 
+def test_the_reasons_are_printed_on_demand(assay, finished):
+    out, _ = finished
+    output = assay("report", out, "--explain")
+    printed = " ".join(output.out.split())
+    for claim in json.loads((out / "verdict.json").read_text()):
+        assert claim["claim"] in printed
+        assert " ".join(claim["why"].split()) in printed
+    assert max(map(len, output.out.splitlines()[:-1])) <= 88
+
+
 def test_quiet_prints_nothing(assay, small_run, finished):
     output = assay("run", *small_run, "--out", finished[0], "--resume", "--quiet")
     assert (output.code, output.out, output.err) == (0, "", "")
@@ -69,7 +82,7 @@ def test_guesses_about_a_table_and_dropped_rows_are_printed(assay, reviews_csv, 
     assert "left out 1: empty text" in output.err
     assert "left out 1: one token only" in output.err
     assert "classes down, up" in output.err
-    assert "The prediction depends" in output.out
+    assert "depends" in output.out
     assert "Attention orders" not in output.out  # its probe was not selected
     settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
     assert settings["probes"] == ["permutation"]

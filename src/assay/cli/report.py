@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import app, console, say
+from assay.cli.results import print_results
 
 
 @app.command()
@@ -15,17 +16,25 @@ def report(
         bool,
         typer.Option("--figures", help="Also write the figures as SVG and PDF, in column width."),
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print every finding with its reason.")
+    ] = False,
 ) -> None:
     """Redraw the report from the files of a run directory.
 
     Examples:
       assay report runs/demo
+      assay report runs/demo --explain
       assay report runs/demo --figures
     """
     from assay.report.exports import write_figures
     from assay.report.page import write_report
 
-    typer.echo(f"Report: {write_report(directory)}")
+    page = write_report(directory)
+    if explain:
+        print_results(directory, page, explain=True)
+    else:
+        typer.echo(f"Report: {page}")
     if figures:
         drawn = write_figures(directory)
         typer.echo(f"Figures: {directory / 'figures'} ({len(drawn)} files)")

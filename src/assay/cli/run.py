@@ -5,26 +5,23 @@ results to standard output, everything else to standard error.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.app import WHOLE, app, console, cores, say
+from assay.cli.results import corpus_lines, print_results
 from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings, sample_size
 from assay.progress import progress_tracker, progress_watcher
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
-    from assay.runs.directory import ClaimFinding
-    from assay.runs.manifest import Manifest
 
 # Copied here for the help text, because importing the models takes seconds. A test compares them.
 ENCODERS = "bilstm, cnn, average, han-rnn, han-conv, han-none, flan-rnn, flan-conv, flan-none."
 SAMPLES = f"{sample_size('quick')}; preset paper: {sample_size('paper')}"
-_UNMEASURED = ("not measured", "not applicable")
 
 
 @app.command()
@@ -122,6 +119,9 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a run that was stopped.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the reason of every finding.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Train a model on a corpus, run every probe on it, and write the report.
@@ -169,11 +169,17 @@ def run(
         ray_address=ray_address,
         watching=progress_watcher(console, quiet),
     )
-    run_and_report(settings, execution, out, resume=resume, quiet=quiet)
+    run_and_report(settings, execution, out, resume=resume, quiet=quiet, explain=explain)
 
 
 def run_and_report(
-    settings: Settings, execution: Execution, out: Path, *, resume: bool, quiet: bool
+    settings: Settings,
+    execution: Execution,
+    out: Path,
+    *,
+    resume: bool,
+    quiet: bool,
+    explain: bool,
 ) -> None:
     """Execute a run and write its report; `quiet` prints nothing but errors."""
     from assay.report.page import write_report
@@ -195,7 +201,7 @@ def run_and_report(
         page = write_report(out)
     add_stage(out, "report", time.perf_counter() - start)
     if not quiet:
-        _print_results(out, page)
+        print_results(out, page, explain)
 
 
 def _print_corpus(corpus: "Corpus") -> None:
@@ -204,57 +210,3 @@ def _print_corpus(corpus: "Corpus") -> None:
 
     for line in corpus_lines(describe_corpus(corpus)):
         say(line)
-
-
-def _print_results(out: Path, page: Path) -> None:
-    from assay.report.sections.agreement import fading_lines
-    from assay.runs.directory import read_summary, read_verdict
-    from assay.runs.manifest import Manifest
-
-    say(model_line(Manifest.read(out)))
-    for line in (*claim_lines(read_verdict(out)), *fading_lines(read_summary(out))):
-        typer.echo(line)
-    typer.echo(f"Report: {page}")
-
-
-def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:
-    """The size of a corpus, what was left out and what was guessed, from its run.json entry."""
-    sizes = ", ".join(f"{corpus['sizes'][split]:,} {split}" for split in ("train", "dev", "test"))
-    yield f"{corpus['name']}: {sizes}; classes {_shortened(corpus['classes'])}"
-    for reason, count in corpus["dropped"].items():
-        yield f"  left out {count:,}: {reason}"
-    for guess in corpus["said"]:
-        yield f"  note: {guess}"
-
-
-def model_line(manifest: "Manifest") -> str:
-    """The test metrics of the audited model: attention of a model that guesses explains nothing."""
-    settings, test = manifest.settings, manifest.test
-    return (
-        f"{settings.need('encoder')} with {settings.need('attention')} attention: test accuracy "
-        f"{test.number('accuracy'):.2f}, macro F1 {test.number('macro_f1'):.2f} "
-        f"on {test.count('n'):,} documents"
-    )
-
-
-def claim_lines(verdict: Sequence["ClaimFinding"]) -> Iterator[str]:
-    """Two lines for each measured claim, and one line that counts each kind of unmeasured one."""
-    measured = [claim for claim in verdict if claim.finding not in _UNMEASURED]
-    for claim in measured:
-        yield f"{claim.finding:<13} {_effect(claim):<21} {claim.says}"
-        yield f"  {claim.why}"
-    for finding in _UNMEASURED:
-        count = sum(claim.finding == finding for claim in verdict)
-        if count:
-            yield f"{finding}: {count} of {len(verdict)} claims (the report explains why)."
-
-
-def _effect(claim: "ClaimFinding") -> str:
-    if claim.effect is None:
-        return ""
-    return f"{claim.effect:.2f} [{claim.low:.2f}, {claim.high:.2f}]"
-
-
-def _shortened(names: Sequence[str], most: int = 6) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from assay.report import text as words
 from assay.report.sections.run import describe_run
-from assay.report.sections.verdict import DECLARED, NotionGroup, by_notion
+from assay.report.sections.verdict import DECLARED, NotionGroup, by_notion, guessing_sentence
 from assay.report.text import count, fenced, number
 from assay.report.text import markdown as md
 from assay.runs.directory import ClaimFinding, RunRecord
@@ -47,7 +47,8 @@ OPENING = """\
 Attention spreads one unit of weight over the items of a document (its words, or whatever the \
 model reads one by one); a document shaded by these weights is a heat map. What may be said about \
 it depends on what one means by an explanation, so there is no overall score. Effects are given \
-with their 95 % intervals, and each claim is followed by its thresholds."""
+with intervals that allow for testing several claims at once, and each claim is followed by its \
+thresholds."""
 HEADINGS = ("finding", "claim", "effect", "documents", "compared with", "source")
 
 
@@ -60,6 +61,9 @@ def card(record: RunRecord) -> str:
         md(run.sentence, 600),
         "",
     ]
+    guessing = guessing_sentence(record.manifest)
+    if guessing is not None:
+        lines[1:1] = ["", f"**{guessing}**"]
     if run.unfinished:
         lines += [f"**This run is not complete** (status: {md(run.unfinished)}).", ""]
     lines += [OPENING, ""]
@@ -85,8 +89,9 @@ def _notion_lines(group: NotionGroup) -> Iterator[str]:
 def _cells(claim: ClaimFinding) -> tuple[str, ...]:
     yardstick = claim.yardstick
     compared = number(yardstick) if isinstance(yardstick, float | int) else md(yardstick or "–")
+    found = f"{claim.finding}: {md(claim.reason)}" if claim.reason else claim.finding
     return (
-        claim.finding,
+        found,
         _says(claim),
         _effect(claim),
         count(claim.n),

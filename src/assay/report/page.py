@@ -34,9 +34,10 @@ from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
-from assay.report.sections.verdict import DECLARED, by_notion
+from assay.report.sections.verdict import DECLARED, by_notion, counts, guessing_sentence
 from assay.report.text import count, number, percent
 from assay.runs.directory import RunRecord, read_run
+from assay.verdict.error_rates import error_rates
 
 VIEW = (
     "elements",
@@ -125,7 +126,10 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "scripts": [Markup(text) for text in _scripts(any(pictures.values()))],
         "run": description,
         "probes": run.probes,
+        "guessing": guessing_sentence(run.manifest),
+        "counts": counts(run.verdict),
         "verdict": by_notion(run.verdict),
+        "error_rates": error_rates(),
         "effect_labels": {name: claim.effect_label for name, claim in DECLARED.items()},
         "sections": list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures])),
         "tables": tables(without_models(run.summary)),

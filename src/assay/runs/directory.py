@@ -23,8 +23,21 @@ EVIDENCE_COLUMNS = ("instance", "probe", "quantity", "group", "method", "seed", 
 
 
 @dataclass(frozen=True)
+class NamedNumber:
+    """A number with its interval and its name, as `verdict.json` lists them under a claim."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
 class ClaimFinding:
-    """The finding on one claim, as `verdict.json` records it."""
+    """The finding on one claim, as `verdict.json` records it.
+
+    Fields with a default are missing in the run directories of older versions.
+    """
 
     claim: str
     says: str | None  # the claim as a sentence
@@ -38,6 +51,19 @@ class ClaimFinding:
     paper: str | None
     n: int | None
     notion: str | None = None  # what one means by an explanation; see `assay.verdict.NOTIONS`
+    reason: str | None = None  # why an undecided claim is undecided, in a few words
+    level: float | None = None  # of the interval from `low` to `high`
+    low95: float | None = None
+    high95: float | None = None
+    models: int | None = None
+    supported_above: float | None = None
+    contradicted_below: float | None = None
+    unit: str | None = None
+    formula: str | None = None
+    smallest_decidable: float | None = None
+    would_settle: str | None = None  # "1,200 documents" or "5 models"
+    measures: tuple[NamedNumber, ...] = ()  # where several measures are joined
+    beside: tuple[NamedNumber, ...] = ()  # the papers' own numbers for the same question
 
 
 @dataclass(frozen=True)
@@ -290,4 +316,30 @@ def _claim(row: Fields) -> ClaimFinding:
         paper=row.text("paper"),
         n=row.count("n"),
         notion=row.text("notion"),
+        reason=row.text("reason"),
+        level=row.number("level"),
+        low95=row.number("low95"),
+        high95=row.number("high95"),
+        models=row.count("models"),
+        supported_above=row.number("supported_above"),
+        contradicted_below=row.number("contradicted_below"),
+        unit=row.text("unit"),
+        formula=row.text("formula"),
+        smallest_decidable=row.number("smallest_decidable"),
+        would_settle=_would_settle(row.section("would_settle")),
+        measures=_numbers(row, "measures", "effect"),
+        beside=_numbers(row, "beside", "value"),
+    )
+
+
+def _would_settle(needed: Fields) -> str | None:
+    amounts = [f"{needed.count(unit):,} {unit}" for unit in needed.values]
+    return " and ".join(amounts) or None
+
+
+def _numbers(row: Fields, key: str, value: str) -> tuple[NamedNumber, ...]:
+    listed = [Fields.of(each, f"{row.place}, {key}") for each in row.rows(key)]
+    return tuple(
+        NamedNumber(each.need("name"), each.number(value), each.number("low"), each.number("high"))
+        for each in listed
     )

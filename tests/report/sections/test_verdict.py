@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from assay.report.sections.verdict import DECLARED, by_notion
+from assay.report.sections.verdict import DECLARED, by_notion, counts, guessing_sentence
 from assay.runs.directory import ClaimFinding
+from assay.runs.manifest import Fields, Manifest
 from assay.verdict import CLAIMS, NOTIONS
 
 
@@ -47,3 +48,30 @@ def test_one_sentence_says_what_may_be_said(findings: tuple[str, str], opening: 
     for one in group.tested:
         if opening != "every claim is supported":
             assert DECLARED[one.claim].clause in group.sentence
+
+
+def manifest(**test: object) -> Manifest:
+    values = {"test": test, "corpus": {"classes": ["down", "up"]}}
+    return Manifest(Fields("run.json", values))
+
+
+def test_a_model_that_guesses_is_named_first() -> None:
+    sentence = guessing_sentence(manifest(guesses=True, balanced_accuracy=0.508))
+    assert sentence is not None
+    assert "50.8 %" in sentence
+    assert "50.0 % of guessing among 2 classes" in sentence
+
+
+def test_a_model_that_does_not_guess_is_not_mentioned() -> None:
+    assert guessing_sentence(manifest(guesses=False, balanced_accuracy=0.8)) is None
+    assert guessing_sentence(manifest()) is None
+
+
+def test_the_count_names_every_finding_that_occurs_and_all_that_decide() -> None:
+    verdict = [claim("agrees", "undecided"), claim("stable", "not measured")]
+    assert counts(verdict) == {
+        "supported": 0,
+        "contradicted": 0,
+        "undecided": 1,
+        "not measured": 1,
+    }

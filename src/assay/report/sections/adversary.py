@@ -35,10 +35,20 @@ class FrontierPoint:
 
 
 @dataclass(frozen=True)
+class ComparedWeights:
+    """How far weights can move with the prediction held, for one kind of weights."""
+
+    name: str
+    jsd: SummaryRow
+    upper: SummaryRow | None  # where only a bracket or a search is known
+
+
+@dataclass(frozen=True)
 class AdversarySection:
     """The texts and tables of the section."""
 
     methods: tuple[str, ...]
+    compared: tuple[ComparedWeights, ...]  # the model's weights beside others, at SHOWN_EPS
     bracketed: bool
     first: list[SummaryTable]  # at the paper's two eps
     rest: list[SummaryTable]
@@ -51,9 +61,34 @@ def adversary_section(record: RunRecord) -> AdversarySection:
     used = record.evidence.filter(probe=NAME)["method"].drop_nulls().unique().sort()
     return AdversarySection(
         methods=tuple(METHODS[name] for name in used if name in METHODS),
+        compared=compared_weights(own),
         bracketed="bracket" in used,
         first=tables(ahead).get(NAME, []),
         rest=tables(later).get(NAME, []),
+    )
+
+
+# Quantity of the evidence -> the weights from which the furthest others are sought.
+COMPARED = {
+    "max_jsd": "the model’s own weights",
+    "shuffled_max_jsd": "the same weights, shuffled among the items",
+    "uniform_max_jsd": "uniform weights",
+    "free_jsd": "the model’s own weights, with nothing held",
+}
+
+
+def compared_weights(rows: list[SummaryRow]) -> tuple[ComparedWeights, ...]:
+    """Far weights with the same prediction exist for any weights: these say how far."""
+    means = {
+        row.quantity: row
+        for row in rows
+        if (row.predicted, row.statistic) == (EVERYTHING, "mean")
+        and row.group in (None, eps_group(SHOWN_EPS))
+    }
+    return tuple(
+        ComparedWeights(name, means[quantity], means.get(f"{quantity}_upper"))
+        for quantity, name in COMPARED.items()
+        if quantity in means
     )
 
 

@@ -93,7 +93,11 @@ def _accuracy(record: RunRecord) -> str:
         int((documents["label"] == documents["prediction"]).sum()), len(documents)
     )
     between = f"[{percent(right.low)}, {percent(right.high)}]"
-    return f" and predicts {percent(right.value)} {between} of them correctly"
+    largest = percent(max(documents["label"].value_counts()["count"].to_list()) / len(documents))
+    return (
+        f" and predicts {percent(right.value)} {between} of them correctly; the largest class "
+        f"alone makes up {largest}"
+    )
 
 
 def _corpus(corpus: Fields, classes: tuple[str, ...]) -> dict[str, str]:

@@ -4,10 +4,13 @@ The claims are grouped as the debate groups them. Each group gets one plain sent
 from the findings alone. There is no score over the groups.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.report.text import percent
 from assay.runs.directory import ClaimFinding
+from assay.runs.manifest import Manifest
 from assay.verdict import CLAIMS, NOTIONS, Claim, Notion
 
 MOST_NAMED = 2  # claims of one finding that a sentence spells out
@@ -34,12 +37,32 @@ class NotionGroup:
         return tuple(claim for claim in self.claims if claim.finding not in TESTED)
 
 
+def counts(verdict: Sequence[ClaimFinding]) -> dict[str, int]:
+    """How many claims have each finding; those that were tested always stand there."""
+    found = Counter(claim.finding for claim in verdict)
+    return {name: found[name] for name in (*TESTED, *sorted(found.keys() - set(TESTED)))}
+
+
 def by_notion(verdict: Sequence[ClaimFinding]) -> list[NotionGroup]:
     """The notions that have a claim, in the order of the debate; unknown ones last."""
     found: dict[str, list[ClaimFinding]] = {name: [] for name in NOTIONS}
     for claim in verdict:
         found.setdefault(notion_of(claim), []).append(claim)
     return [_group(name, claims) for name, claims in found.items() if claims]
+
+
+def guessing_sentence(manifest: Manifest) -> str | None:
+    """What the first line must say of a model that does no better than guessing; else None."""
+    test = manifest.test
+    if not test.values.get("guesses"):
+        return None
+    reached, classes = test.number("balanced_accuracy"), len(manifest.classes)
+    compared = "" if reached is None else f", {percent(reached)},"
+    return (
+        f"The model guesses: its balanced accuracy{compared} does not exceed the "
+        f"{percent(1 / max(classes, 1))} of guessing among {classes} classes. A heat map of such a "
+        "model has no prediction to explain."
+    )
 
 
 def notion_of(claim: ClaimFinding) -> str:

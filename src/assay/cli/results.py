@@ -1,0 +1,95 @@
+"""What a command prints of a finished run: the model's quality, the count of findings, the claims.
+
+A claim takes one line of at most 80 characters. The reasons, with all numbers, are printed on
+demand (`--explain`) and stand in the report.
+"""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli.app import say
+
+if TYPE_CHECKING:
+    from assay.runs.directory import ClaimFinding
+    from assay.runs.manifest import Manifest
+
+WIDTH = 88  # of the reasons, which are wrapped
+
+
+def print_results(out: Path, page: Path, explain: bool) -> None:
+    """Print the results of a finished run; `explain` adds the reason of every finding."""
+    from assay.report.sections.agreement import fading_lines
+    from assay.report.sections.verdict import guessing_sentence
+    from assay.runs.directory import read_summary, read_verdict
+    from assay.runs.manifest import Manifest
+
+    manifest, verdict = Manifest.read(out), read_verdict(out)
+    guessing = guessing_sentence(manifest)
+    if guessing is not None:
+        typer.echo(guessing)
+    say(model_line(manifest))
+    for line in (*claim_lines(verdict, explain), *fading_lines(read_summary(out))):
+        typer.echo(line)
+    if not explain:
+        typer.echo(f"Reasons: assay report {out} --explain")
+    typer.echo(f"Report: {page}")
+
+
+def model_line(manifest: "Manifest") -> str:
+    """The test metrics of the audited model, beside what naming the largest class would reach."""
+    settings, test = manifest.settings, manifest.test
+    largest = test.number("largest_class")
+    beside = "" if largest is None else f" (largest class {largest:.2f})"
+    return (
+        f"{settings.need('encoder')} with {settings.need('attention')} attention: test accuracy "
+        f"{test.number('accuracy'):.2f}{beside}, macro F1 {test.number('macro_f1'):.2f} "
+        f"on {test.count('n'):,} documents"
+    )
+
+
+def claim_lines(verdict: Sequence["ClaimFinding"], explain: bool = False) -> Iterator[str]:
+    """The count of each finding, then one line for each claim that was tested."""
+    from assay.report.sections.verdict import TESTED, counts
+
+    yield ", ".join(f"{number} {finding}" for finding, number in counts(verdict).items())
+    for claim in verdict:
+        if claim.finding in TESTED:
+            line = (
+                f"{claim.finding:<13} {claim.claim:<23} {_effect(claim):<22} {claim.reason or ''}"
+            )
+            yield line.rstrip()
+        elif explain:
+            yield f"{claim.finding:<13} {claim.claim}"
+        if explain:
+            yield from textwrap.wrap(claim.why, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:
+    """The size of a corpus, what was left out and what was guessed, from its run.json entry."""
+    sizes = ", ".join(f"{corpus['sizes'][split]:,} {split}" for split in ("train", "dev", "test"))
+    yield f"{corpus['name']}: {sizes}; classes {_shortened(corpus['classes'])}"
+    for reason, count in corpus["dropped"].items():
+        yield f"  left out {count:,}: {reason}"
+    for guess in corpus["said"]:
+        yield f"  note: {guess}"
+
+
+def _effect(claim: "ClaimFinding") -> str:
+    if claim.effect is None:
+        return ""
+    numbers = (_number(value) for value in (claim.effect, claim.low, claim.high))
+    return "{} [{}, {}]".format(*numbers)
+
+
+def _number(value: float | None) -> str:
+    """Two decimals, without a minus sign before a zero."""
+    return "-" if value is None else f"{round(value, 2) + 0:.2f}"
+
+
+def _shortened(names: Sequence[str], most: int = 6) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
