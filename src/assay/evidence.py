@@ -1,5 +1,6 @@
 """The evidence table: one long table of everything measured, from which all else is computed."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -22,6 +23,7 @@ SCHEMA = pl.Schema(
 # that a report can be drawn without importing a probe.
 ADVERSARY_EPS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # Jain & Wallace: 0.01 and 0.05
 SHOWN_EPS = 0.01  # the eps whose alternative weights are kept for the heat maps
+FAR_JSD = math.log(2) / 2  # from half of the largest JSD on, attention counts as far away
 WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)  # edges of the bins of a document's largest weight
 # Errors of leave-one-out where it stops reading early: the quantities, and the largest error that
 # the documentation promises (of a TVD, and of a tau of attention with leave-one-out).

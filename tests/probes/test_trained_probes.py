@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.spatial.distance import jensenshannon
+from scipy.stats import kendalltau
 from sklearn.metrics import f1_score
 
 from assay.data.corpus import Corpus, Document
@@ -16,12 +17,13 @@ from assay.models.view import NotApplicable
 from assay.probes import PROBES, imitation
 from assay.probes.deception import marked_mass
 from assay.probes.guide import HALVES
-from assay.probes.imitation import chosen, sweep
+from assay.probes.imitation import chosen, far_lambda, sweep
 from assay.probes.model_comparison import attention_jsd, f1, prediction_tvd
 from assay.probes.seeds import families
 from assay.probes.uniform import flat_model
 from assay.summary import summarize
 from assay.training.specs import (
+    DECIDING_GUIDES,
     BaseModelSpec,
     ImitationObjective,
     ImposedWeights,
@@ -47,15 +49,33 @@ def looked(documents: tuple[Document, ...], seed: int) -> Predictions:
     return Predictions(tuple(d.id for d in documents), labels, np.stack([1 - p, p], 1), attention)
 
 
+def far(base: Predictions, positive: np.ndarray) -> Predictions:
+    """All weight on the item the base likes least: more than 0.4 away."""
+    attention = np.zeros_like(base.attention)
+    for row, weights in enumerate(base.attention):
+        attention[row, np.flatnonzero(weights)[weights[weights > 0].argmin()]] = 1
+    return replace(base, attention=attention, probabilities=np.stack([1 - positive, positive], 1))
+
+
 def made_up(name: str) -> dict[ModelSpec, ModelOutputs]:
-    """What the trained models would have said, had they been trained."""
+    """What the trained models would have said, had they been trained; the last lambda's is far."""
     plan = TRAINED[name].trainings.plan(SCALE, TOY)
-    return {
+    outputs: dict[ModelSpec, ModelOutputs] = {
         source: ModelOutputs(
-            *(looked(part, 3 * n + i) for i, part in enumerate((TOY.dev, TOY.test, TOY.test)))
+            *(looked(part, 3 * n + i) for i, part in enumerate((TOY.dev, TOY.test, TOY.test))),
+            converged=True,
         )
         for n, source in enumerate(dict.fromkeys(plan))
     }
+    if name == "imitation":
+        base = outputs[BaseModelSpec()]
+        for number in range(SCALE.chains):
+            spec = sweep(SCALE, number)[max(SCALE.weights)]
+            own = outputs[spec]
+            dev = far(base.dev, own.dev.probabilities[:, 1])
+            test = far(base.test, own.test.probabilities[:, 1])
+            outputs[spec] = replace(own, dev=dev, test=test)
+    return outputs
 
 
 def concluded(
@@ -159,9 +179,20 @@ def test_guides_are_as_many_as_the_paper_s_and_its_controls():
         "tf-idf",
         "leave_one_out",
         "leak",
+        "seen",
+        "unseen",
     ]
     assert rows["group"].drop_nulls().unique(maintain_order=True).to_list() == groups
     assert set(rows.filter(quantity="f1")["seed"]) == {0, 1}
+
+
+def test_under_quick_only_weights_that_decide_are_imposed():
+    scale = replace(SCALE, imposed=DECIDING_GUIDES)
+    plan = TRAINED["guide"].trainings.plan(scale, TOY)
+    kinds = {spec.imposed.kind for spec in plan if spec.imposed is not None}
+    assert kinds == {"weights", "permuted", "own half", "other half"}
+    # `leak` is the older name of `unseen`: five trainings a seed, and six names.
+    assert (len(set(plan)), len(plan)) == (5 * SCALE.guides, 6 * SCALE.guides)
 
 
 def test_the_guide_s_adversary_is_the_sweep_s_and_its_leak_control_has_two_halves():
@@ -216,14 +247,6 @@ def test_imitation_says_how_each_sweep_began_and_what_half_the_tvd_is():
     assert full == pytest.approx(prediction_tvd(outputs[BaseModelSpec()].test, other).mean())
 
 
-def far(base: Predictions, positive: np.ndarray) -> Predictions:
-    """All weight on the item the base likes least: more than 0.4 away."""
-    attention = np.zeros_like(base.attention)
-    for row, weights in enumerate(base.attention):
-        attention[row, np.flatnonzero(weights)[weights[weights > 0].argmin()]] = 1
-    return replace(base, attention=attention, probabilities=np.stack([1 - positive, positive], 1))
-
-
 def test_the_chosen_model_is_far_away_and_the_best_of_those():
     base = looked(TOY.dev, 0)
     right = base.labels * 0.8 + 0.1
@@ -240,7 +263,78 @@ def test_nothing_far_enough_is_said_as_nothing():
     rows = concluded("imitation", outputs)
     assert rows.filter(quantity="chosen_lambda")["value"].to_list() == [None, None]
     assert "chosen" not in rows["group"].to_list()
+    assert rows.filter(quantity="far_lambda")["value"].to_list() == [None, None]
+    assert rows.filter(quantity="far_tvd").is_empty()
     assert set(rows.filter(quantity="jsd")["value"]) == {0.0}
+
+
+def test_the_far_model_is_selected_on_dev_by_its_tvd_among_those_that_are_far():
+    base = looked(TOY.dev, 0)
+    own = base.probabilities[:, 1]
+    every = np.ones(len(base.ids), dtype=bool)
+    shifted = np.where(own > 0.5, own - 0.2, own + 0.2)
+    found = {0.0: base, 1e-3: far(base, shifted), 1e-2: far(base, own)}
+    assert far_lambda(base, found, every) == 1e-2
+    assert far_lambda(base, {0.0: base, 1e-3: found[1e-3]}, every) == 1e-3
+    assert far_lambda(base, {0.0: base}, every) is None
+    assert far_lambda(base, found, ~every) is None
+
+
+def test_the_cost_is_the_far_model_s_tvd_above_that_of_lambda_zero_by_document():
+    outputs = made_up("imitation")
+    rows = concluded("imitation", outputs)
+    base = outputs[BaseModelSpec()].test
+    for seed in range(SCALE.chains):
+        models = {weight: outputs[spec].test for weight, spec in sweep(SCALE, seed).items()}
+        moved = {weight: prediction_tvd(base, one) for weight, one in models.items()}
+        own = rows.filter(seed=seed)
+        assert value(own, quantity="far_lambda") == 1e-2
+        np.testing.assert_allclose(own.filter(quantity="far_tvd")["value"], moved[1e-2])
+        cost = own.filter(quantity="imitation_cost")["value"]
+        np.testing.assert_allclose(cost, moved[1e-2] - moved[0.0])
+        away = attention_jsd(base, models[1e-2]).mean()
+        assert value(own, quantity="far_jsd") == pytest.approx(away)
+        assert value(own, quantity="far_converged") == 1
+
+
+def test_a_document_with_one_item_has_no_cost_and_no_rank_agreement():
+    alone = replace(TOY.test[0], tokens=TOY.test[0].tokens[:1], rationale=(True,))
+    corpus = replace(TOY, test=(alone, *TOY.test[1:]))
+    for name, quantities in {
+        "imitation": ("far_tvd", "imitation_cost"),
+        "seeds": ("pair_tau", "pair_top_overlap", "pair_jsd", "top_overlap_expected"),
+    }.items():
+        rows = concluded(name, made_up(name), corpus).filter(pl.col("quantity").is_in(quantities))
+        assert set(rows["quantity"]) == set(quantities)
+        own = rows.filter(instance=alone.id)["value"]
+        assert own.null_count() == len(own)
+        assert rows.filter(pl.col("instance") != alone.id)["value"].null_count() == 0
+
+
+def test_pairs_are_all_pairs_of_base_and_retrained_models():
+    outputs = made_up("seeds")
+    rows = concluded("seeds", outputs)
+    pairs = rows.filter(quantity="pair_tau")["group"].unique(maintain_order=True).to_list()
+    assert pairs == ["0-1", "0-2", "1-2"]
+    one, other = (outputs[TrainingSpec(seed, seed)].test for seed in (1, 2))
+    lengths = [len(d.tokens) for d in TOY.test]
+    expected = [
+        kendalltau(a[:n], b[:n]).statistic
+        for a, b, n in zip(one.attention, other.attention, lengths, strict=True)
+    ]
+    taus = rows.filter(quantity="pair_tau", group="1-2")
+    np.testing.assert_allclose(taus["value"], expected, atol=1e-12)
+    distances = rows.filter(quantity="pair_jsd", group="1-2")["value"]
+    np.testing.assert_allclose(distances, attention_jsd(one, other))
+
+
+def test_a_model_that_attends_as_the_base_agrees_with_it_completely():
+    outputs = made_up("seeds")
+    same = dict.fromkeys(outputs, outputs[BaseModelSpec()])
+    rows = concluded("seeds", same)
+    np.testing.assert_allclose(rows.filter(quantity="pair_tau")["value"], 1)
+    assert set(rows.filter(quantity="pair_top_overlap")["value"]) == {1.0}
+    assert set(rows.filter(quantity="pair_jsd")["value"]) == {0.0}
 
 
 def test_the_marked_mass_by_hand():
@@ -264,9 +358,17 @@ def test_without_marked_items_nobody_can_be_deceived():
 
 def test_presets_hold_the_papers_numbers_and_seeds_replace_them():
     paper = training_budget("paper", 0, None)
-    assert (paper.together, paper.apart, paper.guides, len(paper.weights)) == (8, 4, 3, 10)
+    assert (paper.together, paper.apart, paper.guides, len(paper.weights)) == (8, 4, 5, 10)
     assert training_budget("paper", 0, None, from_scratch=True).first_epochs == 80
     five = training_budget("quick", 7, 5)
     assert (five.seed, five.together, five.apart, five.guides, five.chains) == (7, 5, 0, 5, 5)
-    assert 0.0 in five.weights
+    assert min(five.weights) == 0.0
     assert list(paper.weights) == sorted(paper.weights)
+
+
+@pytest.mark.parametrize(("preset", "least"), [("quick", 3), ("paper", 5)])
+def test_a_preset_trains_enough_models_for_every_claim_about_several(preset: str, least: int):
+    budget = training_budget(preset, 0, None)
+    assert min(budget.together + 1, budget.uniforms, budget.guides, budget.chains) >= least
+    assert set(DECIDING_GUIDES) <= set(budget.imposed)
+    assert len(budget.weights) >= 2

@@ -58,6 +58,7 @@ def made(kind: WeightKind, of: tuple[ModelSpec, ...], places: dict[ModelSpec, Pa
         ("permuted", (BaseModelSpec(),)),
         ("tf-idf", ()),
         ("leave_one_out", (BaseModelSpec(leave_one_out=True),)),
+        ("own half", HALVES),
         ("other half", HALVES),
     ],
 )
@@ -120,11 +121,15 @@ def test_the_other_half_s_weights_never_come_from_a_model_that_saw_the_document(
         for name in SPLITS:
             lists = [[float(i == half) for i in range(len(d.tokens))] for d in getattr(TOY, name)]
             pl.DataFrame({"attention": lists}).write_parquet(folder / f"{name}.parquet")
-    weights = made("other half", HALVES, places)
+    unseen, seen = made("other half", HALVES, places), made("own half", HALVES, places)
     where = halves(TOY.train)
-    for document, one in zip(TOY.train, weights["train"], strict=True):
+    for document, one, other in zip(TOY.train, unseen["train"], seen["train"], strict=True):
         assert one.argmax().item() == 1 - where[document.id]
-    assert {one.argmax().item() for one in weights["test"]} == {0, 1}
+        assert other.argmax().item() == where[document.id]
+    assert {one.argmax().item() for one in unseen["test"]} == {0, 1}
+    for name in ("dev", "test"):  # neither model saw these documents: both guides are alike
+        for one, other in zip(unseen[name], seen[name], strict=True):
+            assert torch.equal(one, other)
 
 
 def labels_in(half: int, split: Corpus) -> list[int]:

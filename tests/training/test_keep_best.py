@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from assay.training.loop import keep_best
+from assay.training.loop import keep_best, stopped_improving
 from tests.builders.small_models import network
 
 
@@ -45,3 +45,11 @@ def test_patience_counts_epochs_without_a_better_one():
 def test_the_first_epoch_is_kept_only_for_want_of_another():
     assert kept([1.0, 5.0, 6.0], 1) == (2, 2, 3)
     assert kept([1.0], 1) == (1, 1, 1)
+
+
+def test_a_training_has_stopped_improving_if_its_last_epoch_lowered_the_loss_by_next_to_nothing():
+    assert stopped_improving([1.0, 0.5, 0.49])
+    assert stopped_improving([1.0, 0.5, 0.6])
+    assert stopped_improving([1.0, 1.0])
+    assert not stopped_improving([1.0, 0.5, 0.4])
+    assert not stopped_improving([1.0])

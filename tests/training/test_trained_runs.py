@@ -14,6 +14,7 @@ from assay.errors import UserError
 from assay.probes import PROBES
 from assay.runs import run as runs
 from assay.runs.validation import check_request
+from assay.training.specs import QUICK_WEIGHTS
 from tests.builders.small_trainings import TINY
 
 ASKED = ("uniform", "seeds", "guide", "imitation", "deception")
@@ -61,7 +62,7 @@ def test_every_trained_probe_is_in_the_evidence_and_in_the_summary(whole: Path):
     summary = pl.read_csv(whole / "summary.csv")
     assert "mean_over_seeds" in set(summary["statistic"])
     record = json.loads((whole / "run.json").read_text())
-    assert record["trainings"]["weights"] == [0.0, 1e-3, 1e-2]
+    assert record["trainings"]["weights"] == list(QUICK_WEIGHTS)
 
 
 def test_the_base_s_outputs_are_kept_for_others(whole: Path):
@@ -91,9 +92,11 @@ def test_from_python_the_same_evidence(whole: Path):
     audit = assay.audit(assay.train(corpus, encoder="average"), corpus, probes=ASKED)
     kept = pl.read_parquet(whole / "evidence.parquet")
     assert audit.evidence().drop("value").equals(kept.drop("value"))
-    gap = (audit.evidence()["value"] - kept["value"]).abs().max()
-    assert gap is not None
-    assert gap < 1e-4  # its base is trained with all threads, which may change last digits
+    # Its base is trained with all threads, which may change last digits, and these may turn the
+    # order of two items with almost the same weight around.
+    gaps = kept.select("quantity", gap=(audit.evidence()["value"] - kept["value"]).abs())
+    assert gaps.filter(pl.col("quantity") != "pair_tau")["gap"].max() < 1e-4
+    assert gaps["gap"].max() < 0.01
     assert audit.manifest.section("trainings").count("seed") == 0
 
 

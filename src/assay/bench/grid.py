@@ -32,7 +32,7 @@ from assay.progress import ignore
 from assay.runs.further_trainings import FurtherJob, TrainedBase, run_further_job, run_trainings
 from assay.runs.jobs import TrainJob, run_training
 from assay.training.recipes import configure, recipe_for
-from assay.training.specs import TrainingBudget, TrainingSpec, training_budget
+from assay.training.specs import ALL_GUIDES, TrainingBudget, TrainingSpec, training_budget
 
 SHORTEST, LONGEST = 6, 32  # 19 words in the mean, as in SST
 
@@ -100,7 +100,15 @@ PROBES = (uniform, seeds, guide, imitation)
 
 def paper_budget() -> TrainingBudget:
     """Base, uniform, 8 seeds, 8 imposed weights with 3 seeds each, 10 lambdas, each continued."""
-    return replace(training_budget("paper", SEED, None), apart=0, uniforms=1, chains=1)
+    imposed = tuple(name for name in ALL_GUIDES if name not in ("seen", "unseen"))
+    return replace(
+        training_budget("paper", SEED, None),
+        apart=0,
+        uniforms=1,
+        guides=3,
+        chains=1,
+        imposed=imposed,
+    )
 
 
 def measure_grid(

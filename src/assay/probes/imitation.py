@@ -11,6 +11,12 @@ further sweeps from other weights (`other_start`). By default each lambda contin
 of the one before, which takes far fewer epochs than fresh weights; `--from-scratch` trains every
 model as the paper did. The model of table 4 (group `chosen`) is selected on dev; the paper selected
 it on test.
+
+The claim is decided by another model of each sweep, the far one: among those whose attention is at
+least half of the largest possible JSD away on dev, the one that imitates best on dev. What far
+attention costs is its TVD minus that of lambda 0, which imitates without any push, from the same
+initial weights. A search may fail for lack of time: `far_converged` says whether the training of
+the far model had stopped improving when it ended.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,20 +24,22 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from assay.data.corpus import Corpus
-from assay.evidence import rows
+from assay.data.corpus import Corpus, Document
+from assay.evidence import FAR_JSD, rows
 from assay.probes.model_comparison import (
     ACCURACY,
     F1,
     accuracy,
     attention_jsd,
     f1,
+    item_mask,
     prediction_tvd,
     whole,
 )
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.probes.uniform import flat_model
 from assay.statistics.curves import area, bend
+from assay.statistics.rank_agreement import LEAST_ITEMS
 from assay.training.specs import (
     BaseModelSpec,
     ImitationObjective,
@@ -43,6 +51,7 @@ from assay.training.specs import (
 )
 
 FAR = 0.4  # nats: the published table has adversarial models with a mean JSD above this
+NOWHERE = float("nan")  # of a sweep none of whose models attends far away
 
 
 def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
@@ -96,6 +105,49 @@ def _swept(
     yield whole("chosen_lambda", float("nan") if best is None else best, None, seed)
     if best is not None:
         yield from _over_all(base, found[best], corpus, "chosen", seed)
+    yield from _far_model(base, found, corpus, seed)
+
+
+def _far_model(
+    base: ModelOutputs, found: Mapping[float, ModelOutputs], corpus: Corpus, seed: int
+) -> Iterator[pl.DataFrame]:
+    """What far attention costs: the model selected on dev against that of lambda 0, on test."""
+    several = _several_items(corpus.dev)
+    best = far_lambda(base.dev, {weight: one.dev for weight, one in found.items()}, several)
+    yield whole("far_lambda", NOWHERE if best is None else best, None, seed)
+    if best is None:
+        return
+    far, plain, several = found[best], found[min(found)], _several_items(corpus.test)
+    moved, free = (prediction_tvd(base.test, one.test) for one in (far, plain))
+    ids = base.test.ids
+    yield rows(ids, "far_tvd", np.where(several, moved, np.nan), seed=seed)
+    yield rows(ids, "imitation_cost", np.where(several, moved - free, np.nan), seed=seed)
+    away = attention_jsd(base.test, far.test)[several].mean() if several.any() else NOWHERE
+    yield whole("far_jsd", float(away), None, seed)
+    ended = NOWHERE if far.converged is None else float(far.converged)
+    yield whole("far_converged", ended, None, seed)
+
+
+def far_lambda(
+    base: Predictions, found: Mapping[float, Predictions], several: np.ndarray
+) -> float | None:
+    """The lambda that imitates best among those that attend far from the base; None if none does.
+
+    Both are means over the documents with several items: one item leaves attention no choice.
+    """
+    if not several.any():
+        return None
+    distances = {
+        weight: float(prediction_tvd(base, one)[several].mean())
+        for weight, one in found.items()
+        if attention_jsd(base, one)[several].mean() >= FAR_JSD
+    }
+    return min(distances, key=lambda weight: distances[weight]) if distances else None
+
+
+def _several_items(documents: Sequence[Document]) -> np.ndarray:
+    several: np.ndarray = item_mask(documents).sum(1) >= LEAST_ITEMS
+    return several
 
 
 def _compared(
@@ -179,6 +231,36 @@ PROBE = Probe(
             "chosen_lambda",
             "lambda of the imitation with the best F1 on dev among those "
             "with a mean JSD above 0.4 there",
+            ("mean_over_seeds",),
+        ),
+        Quantity(
+            "far_lambda",
+            "lambda of the far model: with the smallest TVD on dev among those with a mean JSD "
+            "there of at least half of the largest possible",
+            ("mean_over_seeds",),
+        ),
+        Quantity(
+            "far_tvd",
+            "TVD between the far model's prediction and the base's",
+            ("mean",),
+            unit="TVD",
+        ),
+        Quantity(
+            "imitation_cost",
+            "the far model's TVD minus that of lambda 0",
+            ("mean",),
+            unit="TVD",
+            direction="higher is more faithful",
+        ),
+        Quantity(
+            "far_jsd",
+            "mean JSD of the far model's attention to the base's",
+            ("mean_over_seeds",),
+            unit="nats",
+        ),
+        Quantity(
+            "far_converged",
+            "1 if the far model's training had stopped improving when it ended, else 0",
             ("mean_over_seeds",),
         ),
         Quantity("jsd", "JSD between the imitation's attention and the base's", (), unit="nats"),

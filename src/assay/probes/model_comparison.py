@@ -1,11 +1,13 @@
 """Quantities and rows that probes with several trained models share: quality and distance."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import torch
 from sklearn.metrics import f1_score
 
-from assay.data.corpus import Corpus
+from assay.data.corpus import Corpus, Document
 from assay.evidence import rows
 from assay.probes.probe import Quantity
 from assay.statistics.divergence import jsd, tvd
@@ -58,6 +60,13 @@ def labels(predictions: Predictions) -> pl.DataFrame:
 def whole(quantity: str, value: float, group: str | None, seed: int) -> pl.DataFrame:
     """A row for one number of a whole model."""
     return rows([None], quantity, np.array([value]), group=group, seed=seed)
+
+
+def item_mask(documents: Sequence[Document]) -> np.ndarray:
+    """(N, T): True where a document has an item, as the rows of `Predictions.attention`."""
+    lengths = np.array([len(document.tokens) for document in documents])
+    mask: np.ndarray = np.arange(lengths.max(initial=0)) < lengths[:, None]
+    return mask
 
 
 def attention_jsd(one: Predictions, other: Predictions) -> np.ndarray:

@@ -4,10 +4,15 @@ Wiegreffe & Pinter 2019, section 3.2, figure 3: the same network is trained agai
 The distance of these models' attention from the base's is the baseline for every adversarial
 model: what chance produces by itself is no evidence of manipulation. The seeds of the initial
 weights and of the order of the data are varied together, as published, and separately.
+
+Beyond the paper, every pair of models (the base and those in which both seeds differ) is compared
+by rank: models of equal rank order but another sharpness attend to the same items. A group "0-2"
+is the pair of the models with the seeds 0 and 2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -18,12 +23,19 @@ from assay.probes.model_comparison import (
     F1,
     attention_jsd,
     f1,
+    item_mask,
     prediction_tvd,
     trained_again,
     whole,
 )
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.statistics.keyed_random import document_keys, permutations
+from assay.statistics.rank_agreement import (
+    LEAST_ITEMS,
+    expected_overlap,
+    rank_tau,
+    top_overlap,
+)
 from assay.training.specs import (
     BaseModelSpec,
     ModelOutputs,
@@ -65,13 +77,34 @@ def conclude(
             rows(base.ids, "median_jsd", np.median(far, axis=0), group=name),
             rows(base.ids, "median_tvd", np.median(moved, axis=0), group=name),
         ]
-    return frames
+    return [*frames, *_pairs(outputs, budget, corpus)]
+
+
+def _pairs(
+    outputs: Mapping[ModelSpec, ModelOutputs], budget: TrainingBudget, corpus: Corpus
+) -> Iterator[pl.DataFrame]:
+    """The rank agreement and the distance of every pair of models that differ in both seeds."""
+    mask = item_mask(corpus.test)
+    ids = outputs[BaseModelSpec()].test.ids
+    yield rows(ids, "top_overlap_expected", expected_overlap(mask))
+    for one, other in combinations(range(budget.together + 1), 2):
+        first, second = (outputs[_model(budget, number)].test for number in (one, other))
+        pair = f"{budget.seed + one}-{budget.seed + other}"
+        keys = document_keys(ids, budget.seed, f"seeds {pair}")
+        weights = first.attention, second.attention
+        distance = np.where(mask.sum(1) < LEAST_ITEMS, np.nan, attention_jsd(first, second))
+        yield rows(ids, "pair_tau", rank_tau(*weights, mask), group=pair)
+        yield rows(ids, "pair_top_overlap", top_overlap(*weights, mask, keys), group=pair)
+        yield rows(ids, "pair_jsd", distance, group=pair)
+
+
+def _model(budget: TrainingBudget, further: int) -> ModelSpec:
+    return trained_again(budget, further) if further else BaseModelSpec()
 
 
 def shuffled_jsd(base: Predictions, corpus: Corpus, seed: int) -> np.ndarray:
     """(N,): the mean JSD of a document's weights from the same weights in another order."""
-    lengths = np.array([len(document.tokens) for document in corpus.test])
-    mask = np.arange(base.attention.shape[1]) < lengths[:, None]
+    mask = item_mask(corpus.test)
     keys = document_keys(base.ids, seed, "seeds")
     far = np.zeros(len(base.ids))
     for number in range(SHUFFLES):  # one at a time: long documents would not fit all at once
@@ -139,6 +172,27 @@ PROBE = Probe(
             ("mean",),
             unit="nats",
         ),
+        Quantity(
+            "pair_tau",
+            "Kendall's tau-b between the weights of two models; 0 where one of them is uniform",
+            ("mean",),
+            unit="tau",
+            direction="higher is more faithful",
+        ),
+        Quantity(
+            "pair_top_overlap",
+            "share of the top items (a tenth of all, at least one) that two models have in common",
+            ("mean",),
+            unit="share",
+            direction="higher is more faithful",
+        ),
+        Quantity(
+            "top_overlap_expected",
+            "that share if the weights of one model are shuffled",
+            ("mean",),
+            unit="share",
+        ),
+        Quantity("pair_jsd", "JSD between the weights of two models", ("mean",), unit="nats"),
         Quantity("max_attention", "the base's largest weight", (), unit="weight"),
     ),
     trainings=Trainings(plan, conclude),

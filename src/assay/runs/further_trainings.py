@@ -16,7 +16,7 @@ import torch
 
 from assay.data.batches import EncodedSplit
 from assay.data.corpus import Corpus, Document
-from assay.data.files import write_json, write_parquet
+from assay.data.files import read_json, write_json, write_parquet
 from assay.engines import Task
 from assay.evidence import empty, sign
 from assay.models.build import TrainedModel, build_model, load_model, save_model
@@ -29,7 +29,7 @@ from assay.runs.store import Job, code_identity, finished, publish
 from assay.runs.timing import training_kind, write_job_timing
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.imposed_weights import SPLITS, halves, imposed_weights
-from assay.training.loop import fit
+from assay.training.loop import fit, stopped_improving
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
 from assay.training.specs import (
@@ -45,6 +45,7 @@ from assay.training.specs import (
 )
 
 UNMARKED = "unmarked"  # test without its marked items
+HISTORY = "training.json"  # loss and quality by epoch
 THREADS = 1  # trainings run beside each other, and threads can change the last digits
 
 
@@ -162,7 +163,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
             _predict_without_marked(place, network, corpus)
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
-        write_json(place / "training.json", asdict(training))
+        write_json(place / HISTORY, asdict(training))
         _write_seconds(place, task, start)
 
     return publish(task.folder, task.job, fill)
@@ -279,12 +280,17 @@ def training_job(spec: TrainingSpec, base: TrainJob) -> TrainJob:
 
 def read_outputs(place: Path) -> ModelOutputs:
     """The predictions that a finished job left in its folder."""
-    unmarked = place / f"{UNMARKED}.parquet"
+    unmarked, history = place / f"{UNMARKED}.parquet", place / HISTORY
     return ModelOutputs(
         read_predictions(place / "dev.parquet"),
         read_predictions(place / "test.parquet"),
         read_predictions(unmarked) if unmarked.exists() else None,
+        _converged(history) if history.exists() else None,
     )
+
+
+def _converged(history: Path) -> bool:
+    return stopped_improving([epoch["loss"] for epoch in read_json(history)["epochs"]])
 
 
 def _with_prerequisites(specs: Iterable[ModelSpec]) -> Iterator[ModelSpec]:

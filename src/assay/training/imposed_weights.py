@@ -31,9 +31,13 @@ def imposed_weights(
     if imposed.kind == "tf-idf":
         rarity = inverse_frequencies(corpus.train)
         return {name: [tf_idf(d, rarity) for d in split] for name, split in documents.items()}
-    if imposed.kind == "other half":
+    if imposed.kind in ("own half", "other half"):
         models = [folders[model] for model in imposed.of]
-        return {name: _from_other_half(split, models, name) for name, split in documents.items()}
+        seen = imposed.kind == "own half"
+        return {
+            name: _from_halves(split, models, name, seen and name == "train")
+            for name, split in documents.items()
+        }
     column = "leave_one_out" if imposed.kind == "leave_one_out" else "attention"
     lists = {name: _column(folders[imposed.of[0]], name, column) for name in SPLITS}
     if imposed.kind == "permuted":
@@ -82,8 +86,16 @@ def _permuted(documents: Sequence[Document], lists: list[list[float]], seed: int
     return shuffled
 
 
-def _from_other_half(documents: Sequence[Document], folders: list[Path], split: str) -> Weights:
-    """Attention of the model that was not trained on the document's half."""
+def _from_halves(
+    documents: Sequence[Document], folders: list[Path], split: str, own: bool
+) -> Weights:
+    """Attention of the model that was trained on the document's own half, or on the other half.
+
+    Documents of dev and test are in neither model's training. They too are assigned to halves by
+    their ids, so each gets the weights of one model, as the training documents do. The assignment
+    is the same whichever half is asked for: two guides of the same models differ on train alone.
+    """
     lists = [_column(folder, split, "attention") for folder in folders]
     half = halves(documents)
-    return [normalized(lists[1 - half[d.id]][row]) for row, d in enumerate(documents)]
+    model = {name: number if own else 1 - number for name, number in half.items()}
+    return [normalized(lists[model[d.id]][row]) for row, d in enumerate(documents)]

@@ -4,7 +4,7 @@ The initial weights and the order of the data have seeds of their own. The epoch
 value on dev is kept; test is never looked at.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ from assay.training.recipes import Recipe, Regime
 
 EVALUATION_CELLS = 16_384  # padded items per evaluation batch
 HALF = 0.5
+LAST_SHARE = 0.05  # of the fall of the loss: less in the last epoch means that it has ended
 Metric = Callable[[Network, EncodedSplit], float]
 
 
@@ -50,6 +51,17 @@ class Training:
     metric: str
     epochs: tuple[Epoch, ...]
     best: int
+
+
+def stopped_improving(losses: Sequence[float]) -> bool:
+    """Whether the last epoch lowered the training loss by next to nothing.
+
+    That is by less than `LAST_SHARE` of what all epochs since the first have lowered it by.
+    """
+    if len(losses) < 2:
+        return False
+    *before, last = losses
+    return min(before) - last <= LAST_SHARE * (losses[0] - min(losses))
 
 
 def train(
