@@ -31,6 +31,7 @@ from assay.probes import guide, imitation, seeds, uniform
 from assay.progress import ignore
 from assay.runs.further_trainings import FurtherJob, TrainedBase, run_further_job, run_trainings
 from assay.runs.jobs import TrainJob, run_training
+from assay.runs.timing import TIMING_FILE
 from assay.training.recipes import configure, recipe_for
 from assay.training.specs import ALL_GUIDES, TrainingBudget, TrainingSpec, training_budget
 
@@ -163,7 +164,8 @@ def _turn(pool: Workers[FurtherJob, Path], base: TrainedBase, epochs: int) -> di
             Path(name),
             lambda tasks: execute_graph(Graph(tasks), nullcontext(pool), ignore),
         )
-        files = sorted(path for path in Path(name).rglob("*") if path.is_file())
+        written = sorted(path for path in Path(name).rglob("*") if path.is_file())
+        files = [path for path in written if path.name != TIMING_FILE]
         return {str(path.relative_to(name)): path.read_bytes() for path in files}
 
 
