@@ -130,3 +130,24 @@ def test_a_bug_keeps_its_traceback(small_run, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["assay", "run", *small_run, "--out", str(tmp_path / "run")])
     with pytest.raises(ZeroDivisionError):  # Python prints it and exits with code 1
         cli.main()
+
+
+def test_log_json_writes_one_object_per_line(assay, small_run, finished):
+    out, process = finished
+    output = assay("run", *small_run, "--out", out, "--resume", "--log-json")
+    assert output.out == process.stdout  # results are the same lines as ever
+    records = [json.loads(line) for line in output.err.splitlines()]
+    started = [record["stage"] for record in records if record["event"] == "start"]
+    ended = [record["stage"] for record in records if record["event"] == "end"]
+    stages = ["corpus", "training", "audit", "further trainings", "tables", "report"]
+    assert started == ended == stages
+    assert any("test accuracy" in (record["message"] or "") for record in records)
+
+
+def test_a_mistake_is_an_object_too(assay, small_run, finished):
+    output = assay("run", *small_run, "--out", finished[0], "--log-json")
+    assert output.code == 2
+    *_, last = map(json.loads, output.err.splitlines())
+    assert last["event"] == "error"
+    assert "--resume" in last["message"]
+    assert not assay("run", *small_run, "--out", finished[0]).err.startswith("{")

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "assay"
 # each other. A folder is one name.
 FLOW = (
     ("errors", "progress"),
-    ("config", "plugins", "statistics", "evidence"),
+    ("config", "json_log", "plugins", "statistics", "evidence"),
     ("data", "papers", "engines", "exact"),
     ("models",),
     ("training", "scores"),

@@ -11,7 +11,7 @@ polars, altair) are imported inside the command functions, so that `--help` answ
 import sys
 
 from assay.cli import bench, controls, lists, report, reproduce, run, vectors
-from assay.cli.app import app, say
+from assay.cli.app import app, say, speak_plainly
 from assay.errors import UserError
 
 # Importing a module registers its commands.
@@ -20,10 +20,11 @@ COMMANDS = (run, report, lists, bench, reproduce, vectors, controls)
 
 def main() -> None:
     """Run the command line; a `UserError` exits with code 2 and without a traceback."""
+    speak_plainly()
     try:
         app()
     except UserError as mistake:
-        say(f"assay: {mistake}", style="bold red")
+        say(f"assay: {mistake}", style="bold red", event="error")
         sys.exit(2)
 
 

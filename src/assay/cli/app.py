@@ -1,12 +1,16 @@
 """The typer application and what all commands share."""
 
 import os
+import sys
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from assay.config import VERSION
+from assay.json_log import JsonLog
+from assay.progress import Stage, Track, Watching, progress_tracker, progress_watcher, unannounced
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,9 +29,56 @@ MOST_WORKERS = 8  # by default: each worker holds the corpus and half a gigabyte
 console = Console(stderr=True)
 
 
-def say(line: str, style: str = "") -> None:
+@dataclass
+class _StandardError:
+    """How messages are written to standard error: as plain lines, or as JSON objects."""
+
+    json: JsonLog | None = None
+
+
+_standard_error = _StandardError()
+
+
+def say(line: str, style: str = "", event: str = "message") -> None:
     """Print a line to standard error without wrapping it, so that paths stay whole."""
+    if _standard_error.json is not None:
+        _standard_error.json.message(line, event)
+        return
     console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def speak_plainly() -> None:
+    """Undo `--log-json` of an earlier command in this process."""
+    _standard_error.json = None
+
+
+@dataclass(frozen=True)
+class Display:
+    """How a command shows the progress of its work on standard error."""
+
+    track: Track
+    watching: Watching
+    stage: Stage = unannounced
+
+
+def display(quiet: bool, log_json: bool = False) -> Display:
+    """Bars on a terminal, lines in a log, JSON objects with `--log-json`; `quiet` shows nothing."""
+    if log_json:
+        log = _standard_error.json = JsonLog(_write_line)
+        if not quiet:
+            return Display(log.track, log.watching, log.stage)
+    return Display(progress_tracker(console, quiet), progress_watcher(console, quiet))
+
+
+def _write_line(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+LogJson = Annotated[
+    bool,
+    typer.Option("--log-json", help="On standard error, write one JSON object per line instead."),
+]
 
 
 def _parse_integer(text: str) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.app import WHOLE, app, console, say
+from assay.cli.app import WHOLE, LogJson, app, display, say
 
 
 @app.command()
@@ -43,6 +43,7 @@ def reproduce(
         str | None, typer.Option(help="A Ray cluster to join; default: start Ray here.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    log_json: LogJson = False,
     show: Annotated[bool, typer.Option("--list", help="Only list the declared tables.")] = False,
 ) -> None:
     """Reproduce a paper's table and compare it with the published numbers.
@@ -57,7 +58,6 @@ def reproduce(
     """
     from assay.config import Execution
     from assay.papers.declared import known
-    from assay.progress import progress_tracker, progress_watcher
     from assay.reproduction.models import ModelSelection, split_names
     from assay.reproduction.reproduce import reproduce as reproduce_paper
 
@@ -65,13 +65,14 @@ def reproduce(
         for table, title in known().items():
             typer.echo(f"{table}  {title}")
         return
+    shown = display(quiet, log_json)
     execution = Execution(
         data,
         engine=engine,
         workers=jobs,
-        track=progress_tracker(console, quiet),
+        track=shown.track,
         ray_address=ray_address,
-        watching=progress_watcher(console, quiet),
+        watching=shown.watching,
     )
     result = reproduce_paper(
         name,

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.app import WHOLE, app, console, cores, say
+from assay.cli.app import WHOLE, LogJson, app, cores, display, say
 from assay.cli.results import corpus_lines, print_results
 from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings, sample_size
-from assay.progress import progress_tracker, progress_watcher
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
@@ -123,6 +122,7 @@ def run(
         bool, typer.Option("--explain", help="Print the reason of every finding.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    log_json: LogJson = False,
 ) -> None:
     """Train a model on a corpus, run every probe on it, and write the report.
 
@@ -131,10 +131,12 @@ def run(
       assay run --limit 600 --out runs/small
       assay run table --data my.csv --text-column review --out runs/mine
       assay run sst --data DATA --encoder cnn --preset paper --out runs/sst
+      assay run --log-json --out runs/demo 2> progress.jsonl
       assay run motif --option length=40 --option noise=0.1 --out runs/motif
     """
     from assay.runs.validation import parse_options, parse_probes
 
+    shown = display(quiet, log_json)
     columns = {
         "text-column": text_column,
         "label-column": label_column,
@@ -165,9 +167,10 @@ def run(
         vectors=None if vectors == Path(OWN_VECTORS) else vectors,
         engine=engine,
         workers=cores(jobs),
-        track=progress_tracker(console, quiet),
+        track=shown.track,
         ray_address=ray_address,
-        watching=progress_watcher(console, quiet),
+        watching=shown.watching,
+        stage=shown.stage,
     )
     run_and_report(settings, execution, out, resume=resume, quiet=quiet, explain=explain)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.app import WHOLE, app, console
+from assay.cli.app import WHOLE, LogJson, app, display
 
 
 @app.command()
@@ -28,6 +28,7 @@ def vectors(
     ] = 5,
     seed: Annotated[int, typer.Option(help="For all random numbers.", **WHOLE)] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    log_json: LogJson = False,
 ) -> None:
     """Train word vectors on the training text of a corpus, for --vectors of other commands.
 
@@ -37,11 +38,11 @@ def vectors(
     """
     from assay.data.catalog import load_corpus
     from assay.data.embeddings import VectorSettings, check_vector_settings, train_vectors
-    from assay.progress import progress_tracker
 
+    shown = display(quiet, log_json)
     settings = VectorSettings(kind, dimension, window, negatives, epochs, min_count, seed)
     check_vector_settings(settings, out)
     loaded = load_corpus(corpus, data=data, limit=limit, seed=seed)
-    words = train_vectors(loaded, settings, out, progress_tracker(console, quiet))
+    words = train_vectors(loaded, settings, out, shown.track)
     if not quiet:
         typer.echo(f"Vectors: {out} ({words:,} words)")
