@@ -58,7 +58,9 @@ def rows(
 
 
 def stacked(
-    instances: Sequence[str], columns: Mapping[tuple[str, str | None], np.ndarray], method: str
+    instances: Sequence[str],
+    columns: Mapping[tuple[str, str | None], np.ndarray],
+    method: str | None = None,
 ) -> pl.DataFrame:
     """Rows of many quantities and groups in one frame; `columns` maps (quantity, group) to values.
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import polars as pl
 import torch
 from torch import Tensor
 
@@ -97,14 +96,10 @@ def measured(
         model_seed=0,
         run=RunDocuments.of(whole or chosen),
         sample=COSTLY,
-        inputs={"word_odds": some_odds(), "rationale": None},
+        inputs={"word_odds": some_odds(), "rationale": None, "sampled_documents": None},
     )
 
 
 @cache
 def some_odds() -> WordOdds:
     return WordOdds(np.random.default_rng(0).uniform(0, 2, len(VOCABULARY)))
-
-
-def values_of(evidence: pl.DataFrame, quantity: str) -> pl.Series:
-    return evidence.filter(pl.col("quantity") == quantity)["value"]

@@ -9,7 +9,7 @@ import torch
 from scipy.special import expit, logit
 
 from assay.exact.numerics import TOLERANCE, best_so_far
-from assay.exact.two_classes import exact_adversary
+from assay.exact.two_classes import exact_adversary, furthest_from_each, furthest_from_uniform
 from assay.statistics.divergence import jsd
 from tests.builders.exact_cases import (
     plain_jsd,
@@ -205,3 +205,25 @@ def test_memory_for_a_long_document():
     tracemalloc.stop()
     assert peak < 50e6  # one table of all pairs would be 72 MB
     assert found.jsd[0, 0] > 0.69
+
+
+@pytest.mark.parametrize("classes", [1, 2])
+def test_several_weights_of_a_document_are_each_the_exact_adversary(case, classes: int):
+    weights, terms, bias, mask = case
+    if classes == 2:
+        terms, bias = np.concatenate([0 * terms, terms], -1), np.array([0.0, bias[0]])
+    turned = np.where(mask, np.roll(weights, 1, axis=1), 0)
+    turned[:, 0] += 1 - turned.sum(1)
+    found = furthest_from_each(np.stack([weights, turned], 1), terms, bias, mask, 0.01)
+    for column, own in enumerate((weights, turned)):
+        expected = exact_adversary(own, terms, bias, mask, [0.01]).jsd[:, 0]
+        np.testing.assert_allclose(found[:, column], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.001, 0.01, 0.3])
+def test_uniform_weights_need_no_comparison_of_pairs(case, eps: float):
+    _, terms, bias, mask = case
+    uniform = mask / mask.sum(1, keepdims=True)
+    expected = exact_adversary(uniform, terms, bias, mask, [eps]).jsd[:, 0]
+    found = furthest_from_uniform(terms, bias, mask, eps)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
-from assay.models.view import View
+from assay.models.view import AuditView, View
 from assay.probes.adversary import measure
 from assay.statistics.divergence import class_probabilities, jsd, tvd
 from tests.builders.small_models import batch, network
 
-ROUTES = [("classification", 2, "exact"), ("classification", 3, "bracket"), ("pair", 3, "search")]
+ROUTES = [("classification", 2, "exact"), ("classification", 3, "bracket"), ("pair", 3, "searched")]
 
 
 @pytest.mark.parametrize(("task", "classes", "method"), ROUTES)
@@ -69,3 +69,61 @@ def test_several_rivals_are_told_where_the_answer_is_exact(task, classes, method
         best = table.filter(quantity="max_jsd", group=f"eps={SHOWN_EPS:g}")["value"]
         assert (several.filter(quantity="diverse_jsd")["value"] <= best + 1e-12).all()
         assert several.filter(quantity="diverse_spread")["value"].max() <= np.log(2)
+
+
+def table_of(task: str, classes: int, lengths: list[int]) -> tuple[View, pl.DataFrame]:
+    documents = batch(lengths, pair=task == "pair", classes=classes)
+    view = View(network(task, classes=classes), documents)
+    return view, pl.concat(measure(view, {"attention": view.weights.double().numpy()}).rows)
+
+
+@pytest.mark.parametrize(("task", "classes", "method"), ROUTES)
+def test_every_route_has_its_baselines_and_single_items_are_null(task, classes, method):
+    _, table = table_of(task, classes, [2, 7, 1, 5])
+    own = table.filter(pl.col("quantity") != "max_attention")
+    assert own.filter(instance="document 2")["value"].is_null().all()
+
+    def values(quantity: str, group: str | None = f"eps={SHOWN_EPS:g}") -> np.ndarray:
+        found = own.filter(pl.col("group").eq_missing(group), quantity=quantity)
+        return found["value"].to_numpy()[[0, 1, 3]]
+
+    assert (values("max_jsd") <= values("free_jsd", None) + 1e-9).all()
+    for name in ("shuffled_max_jsd", "uniform_max_jsd"):
+        assert (values(name) >= 0).all()
+        if method == "exact":
+            assert own.filter(quantity=f"{name}_upper").is_empty()
+        else:
+            assert (values(name) <= values(f"{name}_upper")).all()
+    if method == "searched":
+        np.testing.assert_allclose(values("max_jsd_upper"), values("free_jsd", None))
+        np.testing.assert_allclose(values("shuffled_max_jsd_upper"), values("free_jsd", None))
+
+
+def test_the_free_distance_is_to_the_lightest_item():
+    view, table = table_of("classification", 2, [2, 7])
+    weights = view.weights.double()
+    corner = torch.nn.functional.one_hot(weights.masked_fill(~view.batch.mask, 9).argmin(1), 7)
+    expected = jsd(corner.double(), weights).numpy()
+    np.testing.assert_allclose(table.filter(quantity="free_jsd")["value"], expected, atol=1e-12)
+
+
+def test_uniform_weights_are_their_own_baseline():
+    view = View(network(), batch([6, 4]))
+    even = view.mask / view.mask.sum(1, keepdims=True)
+    table = pl.concat(measure(view, {"attention": even}).rows).filter(group=f"eps={SHOWN_EPS:g}")
+    own, *others = (
+        table.filter(quantity=name)["value"].to_numpy()
+        for name in ("max_jsd", "shuffled_max_jsd", "uniform_max_jsd")
+    )
+    for other in others:
+        np.testing.assert_allclose(other, own, atol=1e-12)
+
+
+def test_costly_baselines_are_computed_on_the_sample_of_the_run():
+    documents = batch([2, 7, 5], classes=3)
+    sample = {"sampled_documents": frozenset(["document 1"])}
+    view = AuditView(network(classes=3), documents, inputs=sample)
+    table = pl.concat(measure(view, {"attention": view.weights.double().numpy()}).rows)
+    for name in ("shuffled_max_jsd", "uniform_max_jsd_upper"):
+        values = table.filter(quantity=name)["value"]
+        assert [value is None for value in values] == [True, False, True]

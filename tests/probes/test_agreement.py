@@ -39,19 +39,22 @@ def test_taus_and_ps_are_scipys(measured, one: str, other: str):
 def test_a_single_item_has_no_tau_and_is_null_not_zero(measured):
     _, _, frame = measured
     single = frame.filter(pl.col("instance") == "document 3")
-    assert single["value"].null_count() == len(single) == 12
+    assert single["value"].null_count() == len(single) == 17
 
 
 def test_a_missing_score_leaves_its_pairs_out(measured):
     view, scores, _ = measured
     without = {name: values for name, values in scores.items() if name != "gradient"}
-    names = {frame["quantity"][0] for frame in measure(view, without).rows}
+    names = set(pl.concat(measure(view, without).rows)["quantity"])
     assert names == {
         "tau_attention_leave_one_out",
         "p_attention_leave_one_out",
         "r2_attention_leave_one_out",
         "tau_shuffled_leave_one_out",
         "p_shuffled_leave_one_out",
+        "rank_tau_attention_leave_one_out",
+        "top_overlap_attention_leave_one_out",
+        "top_overlap_expected",
     }
 
 
@@ -71,3 +74,29 @@ def test_every_pair_of_scores_and_r2_beside_attention(measured):
     assert values("r2_attention_gradient")[1] == pytest.approx(pearson**2, abs=1e-12)
     assert values("r2_gradient_leave_one_out") == []
     assert values("r2_attention_gradient")[3] is None  # a single item
+
+
+def test_constant_weights_have_a_rank_tau_of_zero_and_no_tau(measured):
+    view, scores, _ = measured
+    even = view.mask / view.mask.sum(1, keepdims=True)
+    frame = pl.concat(measure(view, {**scores, "attention": even}).rows)
+
+    def values(quantity: str) -> list[float | None]:
+        return frame.filter(pl.col("quantity") == quantity)["value"].to_list()
+
+    assert values("tau_attention_gradient") == [None] * 4
+    assert values("rank_tau_attention_gradient") == [0, 0, 0, None]
+
+
+def test_the_verdict_reads_the_same_tau_and_the_overlap_of_the_top(measured):
+    _, scores, frame = measured
+
+    def values(quantity: str) -> list[float | None]:
+        return frame.filter(pl.col("quantity") == quantity)["value"].to_list()
+
+    for other in ("gradient", "leave_one_out"):
+        assert values(f"rank_tau_attention_{other}") == values(f"tau_attention_{other}")
+        tops = [scores["attention"].argmax(1), np.abs(scores[other]).argmax(1)]
+        expected = (tops[0] == tops[1]).astype(float).tolist()
+        assert values(f"top_overlap_attention_{other}") == [*expected[:3], None]
+    assert values("top_overlap_expected") == [1 / 2, 1 / 9, 1 / 5, None]

@@ -13,21 +13,33 @@ from assay.data.corpus import Document
 from assay.probes.agreement import r_squared
 from assay.summary import summarize
 from assay.verdict import CLAIMS, judge
-from tests.builders.hand_made_models import Curved, Straight, documents, measured, values_of
+from tests.builders.hand_made_models import Curved, Straight, documents, measured
 from tests.builders.small_models import UNTRAINED
 
 LARGEST_JSD = math.log(2) + 1e-9
-NEVER_NULL = ("max_jsd", "adversary_tvd", "median_tvd", "max_attention")
+NULL_FOR_ONE = (
+    "max_jsd",
+    "free_jsd",
+    "shuffled_max_jsd",
+    "uniform_max_jsd",
+    "adversary_tvd",
+    "median_tvd",
+    "deranged_tvd",
+    "rank_tau_attention_leave_one_out",
+    "top_overlap_attention_leave_one_out",
+    "top_overlap_expected",
+)
+NEVER_NULL = (*NULL_FOR_ONE, "max_attention")  # in documents with two items or more
 RANGES = {
     "tvd": (r"tvd$", 0, 1 + 1e-9),
-    "JSD": (r"^(max_jsd|max_jsd_upper|jsd|diverse_jsd|diverse_spread)$", 0, LARGEST_JSD),
+    "JSD": (r"(max_jsd|max_jsd_upper|^jsd|free_jsd|^diverse_jsd|^diverse_spread)$", 0, LARGEST_JSD),
     "difference of JSD": (r"^delta_js", -LARGEST_JSD, LARGEST_JSD),
-    "tau": (r"^tau_", -1, 1),
-    "share": (r"^(p_|r2_|flip|never_|fraction_|mass_to_flip|only_)|auc$", 0, 1 + 1e-9),
+    "tau": (r"^(rank_)?tau_", -1, 1),
+    "share": (r"^(p_|r2_|flip|top_overlap|never_|fraction_|mass_to_flip|only_)|auc$", 0, 1 + 1e-9),
     "fall": (r"^(comprehensiveness|sufficiency)$", -1 - 1e-9, 1 + 1e-9),
 }
 # Numbers that hang on no order: where two items or rivals are equal, rounding ranks them.
-SMOOTH = ("max_jsd", "max_jsd_upper", "median_tvd", "max_attention", "tvd", "jsd", "mass_gain")
+SMOOTH = ("max_attention", "tvd", "jsd", "mass_gain", "max_jsd_upper", *NULL_FOR_ONE[:7])
 KEY = ["probe", "quantity", "group", "method"]
 
 classes = st.sampled_from([2, 3, 10, 30])
@@ -106,10 +118,13 @@ def check(model: Curved, chosen: Sequence[Document]) -> None:
     found = measured(model, chosen)
     evidence = found.evidence
     assert set(evidence["probe"]) >= set(UNTRAINED) - {"rationale"}
+    single = [document.id for document in chosen if len(document.tokens) == 1]
     for quantity in NEVER_NULL:
-        values = values_of(evidence, quantity)
-        assert len(values) >= len(chosen)
-        assert values.null_count() == 0
+        own = evidence.filter(pl.col("quantity") == quantity)
+        assert len(own) >= len(chosen)
+        assert own.filter(~pl.col("instance").is_in(single))["value"].null_count() == 0
+    unasked = evidence.filter(pl.col("quantity").is_in(NULL_FOR_ONE))
+    assert unasked.filter(pl.col("instance").is_in(single))["value"].is_null().all()
     numbers = evidence.drop_nulls("value")
     assert np.isfinite(numbers["value"].to_numpy()).all()
     for name, (pattern, low, high) in RANGES.items():

@@ -5,6 +5,11 @@ the original ones while the prediction moves at most eps. If the logit is affine
 search is needed: TVD <= eps restricts the logit to a *slab*, the values between two bounds, and
 `slab` finds the one or two items on which the furthest weights lie. These weights are the
 *witness* of the answer; what is reported is computed from them.
+
+`furthest_from_each` asks the same for several weights of the same document, such as the model's
+own weights shuffled, and `furthest_from_uniform` for uniform weights, where the best pair of items
+is known without comparing pairs. Weights that are compared with these baselines say something only
+if their own distance is smaller.
 """
 
 from collections.abc import Sequence
@@ -68,6 +73,64 @@ def exact_adversary(
     return _concatenate(parts, len(bounds))
 
 
+def furthest_from_each(
+    proposals: ArrayLike, items: ArrayLike, bias: ArrayLike, mask: ArrayLike, eps: float
+) -> Floats:
+    """The largest JSD (B, P) from each of several weights (B, P, T), each with its own prediction.
+
+    `items`, `bias` and `mask` are those of `exact_adversary`.
+    """
+    real = np.asarray(mask, dtype=np.bool_)
+    weights = np.where(real[:, None], np.asarray(proposals, dtype=np.float64), 0.0)
+    slope, offset = item_slopes(validate_logits(np.asarray(items, dtype=np.float64), real), bias)
+    count, length = weights.shape[1:]
+    found = np.zeros(weights.shape[:2])
+    bounds = validate_eps([eps])
+    for rows in document_chunks(len(weights), count * length * CELL_BYTES):
+        own = weights[rows].reshape(-1, length)
+        values, there = np.repeat(slope[rows], count, axis=0), np.repeat(real[rows], count, axis=0)
+        logit = ordered_sum(own * values) + offset
+        found[rows] = _solve(own, values + offset, logit, there, bounds).jsd.reshape(-1, count)
+    return found
+
+
+def furthest_from_uniform(items: ArrayLike, bias: ArrayLike, mask: ArrayLike, eps: float) -> Floats:
+    """The largest JSD (B,) from uniform weights, with the prediction of uniform weights.
+
+    All weights are equal, so only the shares of a pair matter. The overlap is concave in the share
+    and least where one item carries most: the item nearest to the bound on one side with the item
+    furthest from it on the other.
+    """
+    real = np.asarray(mask, dtype=np.bool_)
+    slope, offset = item_slopes(validate_logits(np.asarray(items, dtype=np.float64), real), bias)
+    weight = 1 / np.maximum(real.sum(1), 1)
+    logit = ordered_sum(slope * weight[:, None]) + offset
+    values = slope + offset
+    shift = np.abs(expit(values) - expit(logit)[:, None])
+    single = (real & (shift <= eps + TOLERANCE)).any(1)
+    share = np.where(single, 0.0, np.inf)
+    for bound in np.concatenate(slab_bounds(logit, np.array([eps])), axis=1).T:
+        gap = np.where(real & np.isfinite(bound)[:, None], values - bound[:, None], 0.0)
+        share = np.minimum(share, _smallest_share(gap))
+    found = np.isfinite(share)
+    share = np.where(found, share, 0.0)
+    shared = overlap(1 - share, weight) + overlap(share, weight)
+    return np.where(found, divergence(shared, np.ones_like(weight)), 0.0)
+
+
+def _smallest_share(gap: Floats) -> Floats:
+    """The smallest share (B,) of an item in a pair on both sides of a bound; infinite if none."""
+    below, above = np.where(gap < 0, -gap, np.nan), np.where(gap > 0, gap, np.nan)
+    both = (gap < 0).any(1) & (gap > 0).any(1)
+    share = np.full(len(gap), np.inf)
+    (near, far), (other_near, other_far) = (
+        (np.nanmin(side[both], axis=1), np.nanmax(side[both], axis=1)) for side in (below, above)
+    )
+    # The share of the upper item is down / (down + up), that of the lower item up / (down + up).
+    share[both] = np.minimum(near / (near + other_far), other_near / (other_near + far))
+    return share
+
+
 def validate_documents(
     weights: ArrayLike, items: ArrayLike, mask: ArrayLike
 ) -> tuple[Floats, Floats, Flags]:
@@ -80,14 +143,20 @@ def validate_documents(
 
 def one_logit(weights: Floats, items: Floats, bias: Floats) -> tuple[Floats, Floats]:
     """The logit of each item including the bias, (B, T), and of the prediction, (B,)."""
-    classes = items.shape[-1]
+    slope, offset = item_slopes(items, bias)
+    return slope + offset, ordered_sum(weights * slope) + offset
+
+
+def item_slopes(items: Floats, bias: ArrayLike) -> tuple[Floats, float]:
+    """What each item adds to the one logit of two classes, (B, T), and what the bias adds."""
+    classes, offsets = items.shape[-1], np.asarray(bias, dtype=np.float64)
     if classes > 2:
         raise ValueError(
             f"{classes} logits: the exact answer is for one or two; use `bracket_adversary`"
         )
-    slope = items[..., -1] - items[..., 0] if classes == 2 else items[..., 0]
-    offset = bias[-1] - bias[0] if classes == 2 else bias[0]
-    return slope + offset, ordered_sum(weights * slope) + offset
+    if classes == 1:
+        return items[..., 0], float(offsets[0])
+    return items[..., 1] - items[..., 0], float(offsets[1] - offsets[0])
 
 
 def _solve(weights: Floats, values: Floats, logit: Floats, mask: Flags, eps: Floats) -> Adversary:

@@ -5,7 +5,14 @@ instance, with its two-sided p-value. The agreement of gradient and leave-one-ou
 the reference for what agreement to expect. We add a baseline, attention with its weights shuffled
 among the document's items, the same tau for every pair of scores that the model can give, and R²
 for attention, which many readers know better. Signed scores count by their absolute value, because
-attention has no sign. Where leave-one-out of long documents stops reading early, some documents are
+attention has no sign.
+
+The verdict reads two measures that exist for every document with two items or more, and whose
+expectation for shuffled weights is known exactly: `rank_tau_...`, the same tau with 0 where a list
+is constant (expectation 0, as every pair of items is as often in one order as in the other), and
+`top_overlap_...`, the share of the top tenth of the items in common (expectation k / T).
+
+Where leave-one-out of long documents stops reading early, some documents are
 compared with the exact values, and the error is recorded as evidence.
 """
 
@@ -14,14 +21,16 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from assay.evidence import FADING_ERROR, FADING_TAU_ERROR, rows
+from assay.evidence import FADING_ERROR, FADING_TAU_ERROR, rows, stacked
 from assay.models.view import View
 from assay.probes.probe import Direction, Probe, ProbeOutcome, Quantity, Scores
 from assay.scores import SCORES
 from assay.scores.leave_one_out import fading_errors
 from assay.statistics.kendall import kendall
 from assay.statistics.keyed_random import document_keys, permutations
+from assay.statistics.rank_agreement import constants_as_zero, expected_overlap, top_overlap
 
+REFERENCES = ("leave_one_out", "gradient")  # what the verdict compares attention with
 FLOORS = tuple(("shuffled", other) for other in ("gradient", "leave_one_out"))
 CORE = {
     "attention",
@@ -29,34 +38,42 @@ CORE = {
     "leave_one_out",
     "shuffled",
 }  # the paper's three scores and the baseline
-R2_OF = "attention"
+ATTENTION = "attention"
+R2_OF = ATTENTION
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     compared = {
         name: np.abs(values) if SCORES[name].signed else values for name, values in scores.items()
     }
-    compared["shuffled"] = _shuffled(view, scores["attention"])
+    compared["shuffled"] = _shuffled(view, scores[ATTENTION])
     pairs = [pair for pair in score_pairs() + FLOORS if set(pair) <= compared.keys()]
     ones, others = ([compared[pair[side]] for pair in pairs] for side in (0, 1))
     # One call for all pairs: few long documents make a short batch.
-    stacked = np.concatenate(ones), np.concatenate(others), np.tile(view.mask, (len(pairs), 1))
-    tau, p = (np.split(values, len(pairs)) for values in kendall(*stacked))
-    squared = np.split(r_squared(*stacked), len(pairs))
-    frames = []
+    lists = np.concatenate(ones), np.concatenate(others), np.tile(view.mask, (len(pairs), 1))
+    tau, p = (np.split(values, len(pairs)) for values in kendall(*lists))
+    squared = np.split(r_squared(*lists), len(pairs))
+    columns: dict[tuple[str, str | None], np.ndarray] = {}
     for row, (one, other) in enumerate(pairs):
-        frames.append(rows(view.batch.ids, f"tau_{one}_{other}", tau[row]))
-        frames.append(rows(view.batch.ids, f"p_{one}_{other}", p[row]))
+        columns[f"tau_{one}_{other}", None] = tau[row]
+        columns[f"p_{one}_{other}", None] = p[row]
         if one == R2_OF:
-            frames.append(rows(view.batch.ids, f"r2_{one}_{other}", squared[row]))
-    return ProbeOutcome(frames + _faded(view, scores))
+            columns[f"r2_{one}_{other}", None] = squared[row]
+    keys = document_keys(view.batch.ids, view.seed, "agreement ties")
+    for other in (name for name in REFERENCES if name in compared):
+        own = tau[pairs.index((ATTENTION, other))]
+        both = compared[ATTENTION], compared[other]
+        columns[f"rank_tau_attention_{other}", None] = constants_as_zero(own, *both, view.mask)
+        columns[f"top_overlap_attention_{other}", None] = top_overlap(*both, view.mask, keys)
+    columns["top_overlap_expected", None] = expected_overlap(view.mask)
+    return ProbeOutcome([stacked(view.batch.ids, columns), *_faded(view, scores)])
 
 
 def _faded(view: View, scores: Scores) -> list[pl.DataFrame]:
     """Errors of the documents that were computed both ways; the others have no such rows."""
     if "leave_one_out" not in scores:
         return []
-    found = fading_errors(view, scores["attention"], scores["leave_one_out"])
+    found = fading_errors(view, scores[ATTENTION], scores["leave_one_out"])
     measured = {FADING_ERROR: found.tvd, FADING_TAU_ERROR: found.tau}
     return [rows(found.ids, name, values) for name, values in measured.items() if found.ids]
 
@@ -107,11 +124,33 @@ def _quantities() -> tuple[Quantity, ...]:
         if one == R2_OF:
             meaning = f"squared correlation of {pair}"
             declared.append(Quantity(f"r2_{one}_{other}", meaning, ("mean",), "R²", detail=True))
+    declared += _verdict_quantities()
     meaning = "largest error over the items where leave-one-out stops reading early"
     declared.append(Quantity(FADING_ERROR, meaning, ("max",), "TVD", detail=True))
     meaning = "error of its tau with attention in that case"
     declared.append(Quantity(FADING_TAU_ERROR, meaning, ("max",), "tau", detail=True))
     return tuple(declared)
+
+
+def _verdict_quantities() -> list[Quantity]:
+    declared = []
+    higher: Direction = "higher is more faithful"
+    for other in REFERENCES:
+        pair = f"attention and {other}".replace("_", "-")
+        meaning = (
+            f"tau-b between {pair}, 0 where a list is constant; exactly 0 is expected of shuffled "
+            "weights"
+        )
+        name = f"rank_tau_attention_{other}"
+        declared.append(Quantity(name, meaning, ("mean",), "tau", higher))
+        meaning = (
+            f"share of the top k items that {pair} have in common, where k is a tenth of the "
+            "items, at least one; ties in random order"
+        )
+        name = f"top_overlap_attention_{other}"
+        declared.append(Quantity(name, meaning, ("mean",), "share", higher))
+    meaning = "that share for shuffled weights: its exact expectation, k divided by the items"
+    return [*declared, Quantity("top_overlap_expected", meaning, ("mean",), "share")]
 
 
 def declare() -> Probe:

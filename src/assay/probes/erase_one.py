@@ -47,7 +47,8 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     lots = uniform(document_keys(view.batch.ids, view.seed, "erase_one"), 2)
     released = released_draw(view.mask, lots[:, 1])
     any_flip = np.where(erasure.present, singles.flips, 0.0).max(1)
-    found: Columns = {("flip_any", None): any_flip}
+    share = np.where(view.mask, singles.flips, 0.0).sum(1) / view.mask.sum(1)
+    found: Columns = {("flip_any", None): any_flip, ("flip_share", None): share}
     as_released: Columns = {}
     for name, importance in rankings(erasure).items():
         top = np.where(erasure.present, importance, -np.inf).argmax(1)
@@ -167,6 +168,12 @@ PROBE = Probe(
         ),
         Quantity("flip_neither", "neither does", ("share",)),
         Quantity("flip_any", "some single item, whichever, does", ("share",)),
+        Quantity(
+            "flip_share",
+            "share of all items that do: the exact expectation for a random item, which may be the "
+            "top one",
+            ("mean",),
+        ),
     ),
     measure=measure,
 )

@@ -21,9 +21,12 @@ from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.plugins import registry
 from assay.scores.score import RunDocuments
+from assay.statistics.keyed_random import document_keys
 
 Floats = NDArray[np.float64]
 
+SAMPLED_DOCUMENTS = 60
+MIN_ITEMS = 2  # a single item has only one possible weight
 MOST_CLASSES = 50  # one fit each: a corpus of questions with more would take hours
 
 
@@ -136,6 +139,14 @@ def _bind_rationale(
     return {document.id: document.rationale for document in documents if document.rationale}
 
 
+def _bind_sample(_: None, documents: Sequence[Document], run: RunDocuments) -> frozenset[str]:
+    """Some ids of the run's documents with at least two items, the same in every job and run."""
+    pairs = zip(run.ids, run.lengths, strict=True)
+    eligible = [name for name, length in pairs if length >= MIN_ITEMS]
+    order = np.argsort(document_keys(eligible, 0, "sampled documents"), kind="stable")
+    return frozenset(eligible[row] for row in order[:SAMPLED_DOCUMENTS].tolist())
+
+
 WORD_ODDS = Input(
     "word_odds",
     prepare=fit_word_odds,
@@ -143,4 +154,6 @@ WORD_ODDS = Input(
     digest=lambda odds: str(odds.digest),
 )
 RATIONALE = Input("rationale", prepare=None, bind=_bind_rationale)
-INPUTS: dict[str, Input] = registry((WORD_ODDS, RATIONALE), "assay.inputs", Input)
+# For comparisons that are too costly for all documents.
+SAMPLED = Input("sampled_documents", prepare=None, bind=_bind_sample)
+INPUTS: dict[str, Input] = registry((WORD_ODDS, RATIONALE, SAMPLED), "assay.inputs", Input)

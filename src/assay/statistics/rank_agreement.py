@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from assay.statistics.kendall import kendall
 from assay.statistics.keyed_random import Keys, uniform
+from assay.statistics.ranking import descending_order
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -27,7 +28,11 @@ LEAST_ITEMS = 2
 
 def rank_tau(first: Floats, second: Floats, mask: Flags) -> Floats:
     """Tau-b (B,) over the real items of each row; 0 where a list is constant."""
-    tau = kendall(first, second, mask).tau
+    return constants_as_zero(kendall(first, second, mask).tau, first, second, mask)
+
+
+def constants_as_zero(tau: Floats, first: Floats, second: Floats, mask: Flags) -> Floats:
+    """The taus (B,) of two lists, with 0 instead of NaN where one of the lists is constant."""
     known = ((~np.isnan(first) & ~np.isnan(second)) | ~mask).all(1)
     return np.where(_ordered(mask) & known, np.nan_to_num(tau), np.nan)
 
@@ -54,7 +59,7 @@ def top_count(lengths: Integers) -> Integers:
 
 def _in_top(values: Floats, mask: Flags, chance: Floats, k: Integers) -> Flags:
     """Which of the items (B, T) are among the k highest of their row."""
-    order = np.lexsort((chance, np.where(mask, -values, np.inf)), axis=-1)
+    order = descending_order(values, mask, chance)
     top = np.zeros(mask.shape, dtype=np.bool_)
     np.put_along_axis(top, order, np.arange(mask.shape[1]) < k[:, None], axis=1)
     return top & mask

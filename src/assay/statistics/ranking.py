@@ -1,6 +1,12 @@
-"""How well a score ranks the items that people marked: ROC AUC, average precision, precision at k.
+"""Rankings of the items of a document by a score.
 
-The metrics are computed per document, over its real items:
+An order has no ties: items of equal score stand in random order, so that no place in the document
+is preferred. A model may give equal items scores that differ by rounding, and differently in
+another batch. Scores therefore count as equal if they agree in their first 20 bits, about six
+decimal digits.
+
+How well a score ranks the items that people marked: ROC AUC, average precision, precision at k. The
+metrics are computed per document, over its real items:
 
 - the area under the ROC curve: the share of pairs of a marked and an unmarked item in which the
   marked item has the higher score; a tie counts half;
@@ -21,6 +27,28 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 CHUNK_BYTES = 64 * 2**20
 BYTES_PER_ITEM = 128  # about sixteen arrays of eight bytes exist at the peak
+SIGNIFICANT_BITS = 20  # float32 has 24, and the last ones are rounding
+
+
+def descending_order(scores: Floats, mask: Flags, lots: Floats) -> Integers:
+    """The items of each row, highest score first and masked items last, (R * B, T).
+
+    `lots` (B, T) are random numbers: of items with equal scores, the one with the smaller number
+    comes first. `scores` may hold several scores of the same documents, stacked.
+    """
+    repeats = len(scores) // max(1, len(mask))
+    chance = np.tile(np.argsort(lots, axis=1), (repeats, 1))
+    last = np.tile(mask, (repeats, 1)) if repeats != 1 else mask
+    keys = np.where(last, -significant(scores), np.inf)
+    order = np.argsort(np.take_along_axis(keys, chance, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(chance, order, axis=1)
+
+
+def significant(scores: Floats) -> Floats:
+    """The scores rounded to their significant bits."""
+    fraction, exponent = np.frexp(scores)
+    rounded = np.rint(np.ldexp(fraction, SIGNIFICANT_BITS))
+    return np.asarray(np.ldexp(rounded, exponent - SIGNIFICANT_BITS))
 
 
 class MarkedItemMetrics(NamedTuple):

@@ -16,9 +16,11 @@ SAME_TVD = 0.01  # Jain & Wallace's eps: the prediction counts as the same
 
 def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     own = evidence.filter(pl.col("probe") == "adversary")
-    group = own.filter(pl.col("group") == f"eps={SAME_TVD:g}")
+    group = own.filter(pl.col("group") == f"eps={SAME_TVD:g}").drop_nulls("value")
+    if group.is_empty():
+        return decision("undecided", "No document has more than one item.")
     method = group["method"][0]
-    reached = group.filter(pl.col("quantity") == "max_jsd")["value"].to_numpy()
+    reached = group.filter(quantity="max_jsd")["value"].to_numpy()
     limit = group.filter(pl.col("quantity") == "max_jsd_upper")["value"].to_numpy()
     n = len(reached)
     far = share_interval(int((reached >= FAR_JSD).sum()), n)
@@ -26,7 +28,7 @@ def decide(evidence: pl.DataFrame, seed: int) -> Decision:
     finding: Finding = "undecided"
     if far.low > MAJORITY:
         finding = "contradicted"
-    elif may_be_far.high < MAJORITY and method != "search":
+    elif may_be_far.high < MAJORITY and method not in ("search", "searched"):
         finding = "supported"
     why = (
         f"In {far.value:.0%} of the documents, weights at least {FAR_JSD:.2f} nats away from the "

@@ -13,9 +13,10 @@ METHODS = {
     "further away.",
     "bracket": "For this model the furthest weights are bracketed: the distances shown can be "
     "reached, and no feasible weights exceed the upper bound beside them.",
-    "search": "For this model the furthest weights are searched for, as in the paper: the "
+    "searched": "For this model the furthest weights are searched for, as in the paper: the "
     "distances shown can be reached, and other weights may be further away.",
 }
+METHODS["search"] = METHODS["searched"]  # its name in runs of 0.2 and before
 
 
 def eps_group(eps: float) -> str:

@@ -1,0 +1,150 @@
+"""The weights furthest from given ones with the same prediction, by the best route a model allows.
+
+- `exact`: affine logits and two classes; no weights are further away.
+- `bracket`: affine logits and more classes; a distance that is reached, and one that none exceeds.
+- `searched`: any other model; the published search. Its distance is reached, and the only upper
+  bound is the distance with nothing held (`free_jsd`).
+
+The same is asked of two baselines at one eps: the weights shuffled among the items, and uniform
+weights, each holding its own prediction. Where the answer is exact, the baselines are computed for
+all documents and `SHUFFLES` shuffles; otherwise for a sample of the documents and
+`SAMPLED_SHUFFLES` shuffles, because each baseline costs as much as an answer for the model's own
+weights.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
+from assay.exact.diverse import DiverseAdversaries, diverse_adversaries
+from assay.exact.numerics import Floats, divergence, overlap
+from assay.exact.search import PAIR_SEARCH, SearchResult, published_search, starting_logits
+from assay.exact.several_classes import bracket_adversary
+from assay.exact.two_classes import exact_adversary, furthest_from_each, furthest_from_uniform
+from assay.models.view import AuditView, View
+from assay.probes.inputs import SAMPLED
+from assay.scores.score import take_rows
+from assay.statistics.keyed_random import document_keys, permutations
+
+EXACT, BRACKET, SEARCHED = "exact", "bracket", "searched"
+SHUFFLES = 10
+SAMPLED_SHUFFLES = 3
+SHOWN = ADVERSARY_EPS.index(SHOWN_EPS)
+
+
+@dataclass(frozen=True)
+class AlternativeWeights:
+    """The furthest weights found per document and eps (B, E), and their distances."""
+
+    method: str
+    jsd: Floats
+    tvd: Floats
+    shown: Floats  # (B, T) at SHOWN_EPS
+    upper: Floats | None = None  # None where the distance is exact
+    several: DiverseAdversaries | None = None  # at SHOWN_EPS
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The largest JSD at SHOWN_EPS from shuffled and from uniform weights, (B,) each.
+
+    NaN for documents that are not in the sample. The upper bounds are None where it is exact.
+    """
+
+    shuffled: Floats  # the mean over the shuffles
+    uniform: Floats
+    shuffled_upper: Floats | None = None
+    uniform_upper: Floats | None = None
+
+
+def free_jsd(weights: Floats, mask: np.ndarray) -> Floats:
+    """The largest JSD (B,) to any weights at all: to all the weight on the lightest item."""
+    least = np.where(mask, weights, np.inf).min(1)
+    return divergence(overlap(np.ones_like(least), least), weights.sum(1))
+
+
+def alternative_weights(view: View, weights: Floats) -> AlternativeWeights:
+    """The furthest weights for every eps."""
+    if view.affine is None:
+        found = _search(view, torch.from_numpy(weights))
+        upper = np.repeat(free_jsd(weights, view.mask)[:, None], len(ADVERSARY_EPS), axis=1)
+        jsd, tvd, kept = (part.cpu().numpy() for part in (found.jsd, found.tvd, found.weights))
+        return AlternativeWeights(SEARCHED, jsd, tvd, kept[:, SHOWN], np.maximum(upper, jsd))
+    items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
+    if items.shape[-1] <= 2:
+        exact = exact_adversary(weights, items, bias, view.mask, ADVERSARY_EPS)
+        several = diverse_adversaries(
+            weights, items, bias, view.mask, exact, column=SHOWN, eps=SHOWN_EPS
+        )
+        kept = exact.weights(weights)[:, SHOWN]
+        return AlternativeWeights(EXACT, exact.jsd, exact.tvd, kept, several=several)
+    bracket = bracket_adversary(weights, items, bias, view.mask, ADVERSARY_EPS)
+    kept = bracket.weights[:, SHOWN]
+    return AlternativeWeights(BRACKET, bracket.lower, bracket.tvd, kept, bracket.upper)
+
+
+def baselines(view: View, weights: Floats) -> Baselines:
+    """The same distance at SHOWN_EPS for shuffled and for uniform weights."""
+    if view.affine is not None and view.affine.items.shape[-1] <= 2:
+        items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
+        shuffles = shuffled(view, weights, SHUFFLES)
+        each = furthest_from_each(shuffles, items, bias, view.mask, SHOWN_EPS)
+        uniform = furthest_from_uniform(items, bias, view.mask, SHOWN_EPS)
+        return Baselines(each.mean(1), uniform)
+    blank = [np.full(len(weights), np.nan) for _ in range(4)]
+    rows = sampled_rows(view)
+    if len(rows):
+        for whole, part in zip(blank, _sampled(view, weights, rows), strict=True):
+            whole[rows] = part
+    return Baselines(*blank)
+
+
+def shuffled(view: View, weights: Floats, count: int) -> Floats:
+    """(B, count, T): the weights in random orders, the first of which do not depend on `count`."""
+    keys = document_keys(view.batch.ids, view.seed, "adversary shuffles")
+    return np.take_along_axis(weights[:, None], permutations(keys, view.mask, count), axis=2)
+
+
+def sampled_rows(view: View) -> np.ndarray:
+    """The rows of the batch that belong to the run's sample; all rows if there is no run."""
+    sample = view.inputs.get(SAMPLED.name) if isinstance(view, AuditView) else None
+    chosen = [sample is None or name in sample for name in view.batch.ids]
+    return np.flatnonzero(chosen)
+
+
+def _sampled(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, ...]:
+    """Shuffled and uniform lower bounds, then both upper bounds, for some rows."""
+    mask = view.mask[rows]
+    uniform = mask / np.maximum(mask.sum(1, keepdims=True), 1)
+    shuffles = shuffled(view, weights, SAMPLED_SHUFFLES)[rows]
+    proposals = np.concatenate([shuffles, uniform[:, None]], axis=1)
+    count = proposals.shape[1]
+    flat, each = proposals.reshape(len(rows) * count, -1), np.repeat(rows, count)
+    lower, upper = _bounds(view, flat, each)
+    lower, upper = lower.reshape(-1, count), upper.reshape(-1, count)
+    return lower[:, :-1].mean(1), lower[:, -1], upper[:, :-1].mean(1), upper[:, -1]
+
+
+def _bounds(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, Floats]:
+    """Bounds (R,) at SHOWN_EPS for proposed weights (R, T), each of the document in its row."""
+    mask = view.mask[rows]
+    if view.affine is not None:
+        items, bias = view.affine.items.cpu().numpy()[rows], view.affine.bias.cpu().numpy()
+        bracket = bracket_adversary(weights, items, bias, mask, [SHOWN_EPS])
+        return bracket.lower[:, 0], bracket.upper[:, 0]
+    part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
+    found = _search(part, torch.from_numpy(weights), (SHOWN_EPS,)).jsd[:, 0].cpu().numpy()
+    return found, np.maximum(free_jsd(weights, mask), found)
+
+
+def _search(view: View, weights: Tensor, eps: tuple[float, ...] = ADVERSARY_EPS) -> SearchResult:
+    def decode(proposals: Tensor) -> Tensor:
+        return view.model.decode(view.states, proposals)
+
+    keys = document_keys(view.batch.ids, view.seed, "adversary")
+    starts = starting_logits(keys, weights.shape[1])
+    own = weights.to(view.weights)
+    return published_search(decode, own, view.batch.mask, eps, starts, settings=PAIR_SEARCH)
