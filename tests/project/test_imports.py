@@ -36,7 +36,7 @@ DOORS = {
     "jinja2": "report/page.py",
     "safetensors": "models/build.py",
     "typer": "cli/",
-    "captum": "scores/captum.py",
+    "captum": "bench/captum_loops.py",
     "ray": "engines/ray.py",
     "gensim": "data/embeddings.py",
 }

@@ -107,6 +107,6 @@ def test_scores_are_zero_if_only_one_class_is_allowed():
         assert score[1].isfinite().all(), name
 
 
-def test_captum_is_imported_on_first_use():
-    code = "import sys, assay.scores; sys.exit('captum' in sys.modules)"
+def test_captum_is_imported_by_the_benchmark_on_first_use():
+    code = "import sys, assay.bench.captum_loops; sys.exit('captum' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,16 +4,26 @@ import pytest
 import torch
 from captum.attr import IntegratedGradients
 
+from assay.bench.captum_loops import integrated_gradients_loop
 from assay.models.classifier import ENCODERS
 from assay.models.protocol import States
 from assay.models.view import AuditView
 from assay.scores import integrated_gradients as module
 from assay.scores.gradients import predicted_log_odds
-from assay.scores.integrated_gradients import integrated_gradients, log_odds_difference
+from assay.scores.integrated_gradients import integrated_gradients
+from assay.scores.scaled_copies import equal_documents
 from tests.builders.known_models import Linear, view_of
 from tests.builders.small_models import batch
 
 MANY = 400
+
+
+def log_odds_difference(view) -> torch.Tensor:
+    """The sum (B,) that the contributions must have."""
+    total = torch.zeros(len(view.batch.ids), dtype=torch.float64)
+    for documents in equal_documents(view):
+        total[documents.rows] = module.log_odds_difference(documents)
+    return total
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -66,3 +76,20 @@ def test_a_sudden_switch_is_found():
 def test_documents_that_do_not_add_up_are_nan(monkeypatch):
     monkeypatch.setattr(module, "HALVINGS", 0)
     assert integrated_gradients(AuditView(Switch(), batch([6]))).isnan().all()
+
+
+@pytest.mark.parametrize("kind", [{}, {"encoder": "cnn"}, {"task": "pair", "classes": 3}], ids=str)
+def test_one_segment_equals_captum(kind: dict, monkeypatch):
+    monkeypatch.setattr(module, "HALVINGS", 0)
+    monkeypatch.setattr(module, "GAP", torch.inf)
+    view = view_of([9, 4, 9], **kind)
+    found = integrated_gradients(view)
+    for row, expected in enumerate(integrated_gradients_loop(view, module.POINTS, rows=50)):
+        torch.testing.assert_close(found[row, : len(expected)], expected, rtol=1e-6, atol=1e-9)
+
+
+def test_small_passes_change_nothing(monkeypatch):
+    view = view_of([9, 4, 9])
+    whole = integrated_gradients(view)
+    monkeypatch.setattr("assay.scores.score.PASS_BYTES", 5_000)  # some points of one document
+    torch.testing.assert_close(integrated_gradients(view), whole, rtol=1e-9, atol=1e-12)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from assay.bench.captum_loops import feature_permutation_loop
 from assay.data.vocabulary import UNKNOWN
 from assay.models.view import NotApplicable, View
 from assay.scores.replacement import (
@@ -77,3 +78,10 @@ def test_the_unknown_word_itself_scores_zero():
 def test_masked_leave_one_out_of_a_model_with_three_methods():
     inner, bare = view_of([4, 2]), View(Bare(), batch([4, 2]))
     torch.testing.assert_close(leave_one_out_masked(bare), leave_one_out_masked(inner))
+
+
+def test_feature_permutation_equals_captum():
+    view = view_of([7, 3])
+    found = feature_permutation(view)
+    for row, expected in enumerate(feature_permutation_loop(view, rows=5)):
+        torch.testing.assert_close(found[row, : len(expected)], expected, rtol=1e-6, atol=1e-9)

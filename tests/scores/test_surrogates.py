@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 import torch
 
+from assay.bench.captum_loops import document_log_odds, kernel_shap_loop, lime_loop
 from assay.scores import surrogates
-from assay.scores.surrogates import (
-    kernel_shap,
-    lime,
-    log_odds_by_presence,
-)
+from assay.scores.surrogates import kernel_shap, lime
 from assay.statistics.keyed_random import document_keys
 from tests.builders.known_models import view_of
 
 KEY = document_keys(["document 0"], 0, "test")[0]
+
+
+def log_odds_by_presence(view, row: int):
+    """The log-odds (R,) of a document as a function of presences (R, n), by encoding it again."""
+    forward, embedded = document_log_odds(view, row)
+    return lambda present: forward(embedded * present[..., None].to(embedded.dtype)).detach()
 
 
 def shapley(value, n: int) -> np.ndarray:
@@ -79,10 +82,16 @@ def test_coalition_sizes_follow_the_shapley_kernel():
 
 def test_fewer_coalitions_than_items_still_add_up():
     rng = np.random.default_rng(0)
-    samples = np.vstack([np.ones(50), np.zeros(50), rng.random((20, 50)) < 0.5]).astype(float)
-    outputs = rng.normal(size=22)
-    shares = surrogates.solve_shapley(samples, outputs, np.ones(22))
-    assert shares.sum() == pytest.approx(outputs[0] - outputs[1])
+    samples = np.vstack([np.ones(50), np.zeros(50), rng.random((20, 50)) < 0.5]) > 0
+    outputs = rng.normal(size=(1, 22))
+    shares = surrogates.solve_shapley(samples[None], outputs, np.ones((1, 22)))
+    assert shares.sum() == pytest.approx(outputs[0, 0] - outputs[0, 1])
+    # Of all values that fit, those nearest to equal ones.
+    equal = (outputs[0, 0] - outputs[0, 1]) / 50
+    centered = samples - samples.mean(1, keepdims=True)
+    excess = outputs[0] - outputs[0, 1] - samples.sum(1) * equal
+    expected = equal + np.linalg.lstsq(centered, excess, rcond=None)[0]
+    np.testing.assert_allclose(shares[0], expected, atol=1e-4)
 
 
 def test_lime_is_a_weighted_ridge_regression():
@@ -117,3 +126,35 @@ def test_absent_items_have_a_zero_embedding():
     present = torch.tensor([[True, True, False, True, True]])
     sign = 2 * view.decisions[0] - 1
     torch.testing.assert_close(log_odds_by_presence(view, 0)(present)[0], sign * logit)
+
+
+@pytest.mark.parametrize(("score", "loop"), [(lime, lime_loop), (kernel_shap, kernel_shap_loop)])
+@pytest.mark.parametrize("kind", [{}, {"encoder": "cnn"}, {"task": "pair", "classes": 3}], ids=str)
+def test_scores_equal_those_of_captum(score, loop, kind: dict):
+    """captum's loop at the same samples, with the fits of scikit-learn and LAPACK."""
+    lengths = [15, 4, 15, 33, 1]
+    view = view_of(lengths, **kind)
+    found = score(view)
+    for row, expected in enumerate(loop(view, rows=50)):
+        np.testing.assert_allclose(found[row, : lengths[row]], expected, atol=1e-7)
+
+
+def test_samples_drawn_in_parts_are_the_same(monkeypatch):
+    whole = surrogates.draw_subsets(KEY, 40)[0], surrogates.draw_coalitions(KEY, 40)[0]
+    monkeypatch.setattr(surrogates, "CELLS", 100)
+    parts = surrogates.draw_subsets(KEY, 40)[0], surrogates.draw_coalitions(KEY, 40)[0]
+    for one, other in zip(whole, parts, strict=True):
+        assert (one == other).all()
+
+
+def test_normal_equations_in_parts_are_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    samples, outputs = rng.random((2, 30, 7)) < 0.5, rng.normal(size=(2, 30))
+    weights = rng.random((2, 30))
+    whole = surrogates.normal_equations(samples, outputs, weights)
+    monkeypatch.setattr(surrogates, "CELLS", 20)
+    parts = surrogates.normal_equations(samples, outputs, weights)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    expected = samples[1].T @ np.diag(weights[1]) @ samples[1]
+    np.testing.assert_allclose(whole[0][1], expected, atol=1e-12)

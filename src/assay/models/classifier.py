@@ -20,6 +20,7 @@ from assay.models.heads import AffineHead, PairHead, decode
 from assay.models.item_changes import Readout, logits_after_each_change
 from assay.models.protocol import AffineTerms, States
 from assay.models.recurrent import BiLSTM
+from assay.models.scaled_items import scaled_states
 
 ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "bilstm": BiLSTM,
@@ -149,6 +150,19 @@ class Network(nn.Module):
         frame = self.text.frame(self.embed(batch), batch.mask)
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
         return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)
+
+    def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:
+        """Logits (B, S, C) of S copies of each document, whose embeddings are scaled (B, S, T)."""
+        frame = self.text.frame(self.embed(batch), batch.mask)
+        items = scaled_states(self.text.encoder, frame, scales)
+        documents, copies = scales.shape[:2]
+        query, allowed, imposed = (
+            None if part is None else part.repeat_interleave(copies, 0)
+            for part in (self.query_state(batch), batch.allowed, batch.imposed)
+        )
+        mask = batch.mask.repeat_interleave(copies, 0)
+        states = States(items.flatten(0, 1), mask, query, allowed, imposed)
+        return self.decode(states, self.attend(states)).view(documents, copies, -1)
 
     def query_state(self, batch: Batch) -> Tensor | None:
         """The last state (B, m) of the query; None if there is no second text."""

@@ -115,3 +115,16 @@ class SupportsReplacement(Protocol):
         fade may stop where they have.
         """
         ...
+
+
+@runtime_checkable
+class SupportsScaledItems(Protocol):
+    """A model that reads documents with scaled items faster than one encoder pass per copy."""
+
+    def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:
+        """Logits (B, S, C) of S copies of each document, differentiable in `scales` (B, S, T).
+
+        In copy s of document b, the embedding of item t is multiplied by scales[b, s, t]. The
+        batch has no padding.
+        """
+        ...

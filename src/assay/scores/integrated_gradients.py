@@ -12,13 +12,14 @@ document that never adds up has no score: its row is NaN.
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from assay.models.view import View
-from assay.scores.captum import integrate
-from assay.scores.gradients import embedding_model, predicted_log_odds
-from assay.scores.score import Score, rows_per_pass, take_rows
+from assay.scores.gradients import embedding_model
+from assay.scores.scaled_copies import EqualDocuments, equal_documents
+from assay.scores.score import Score
 
 POINTS = 12  # of a Gauss-Legendre rule on each segment
 TOLERANCE = 0.01  # error of one segment, relative to the difference of log-odds (at least 1)
@@ -34,7 +35,14 @@ class Segments:
     start: Tensor  # (S,)
     end: Tensor  # (S,)
 
-    def where(self, chosen: Tensor | slice) -> "Segments":
+    @classmethod
+    def whole(cls, documents: int, like: Tensor) -> "Segments":
+        """One segment per document: the whole line."""
+        rows = torch.arange(documents, device=like.device)
+        ends = torch.zeros(documents, dtype=torch.float64, device=like.device)
+        return cls(rows, ends, ends + 1)
+
+    def where(self, chosen: Tensor) -> "Segments":
         """The selected segments."""
         return Segments(self.row[chosen], self.start[chosen], self.end[chosen])
 
@@ -48,61 +56,55 @@ class Segments:
 
 def integrated_gradients(view: View) -> Tensor:
     """The contributions of the items."""
-    ends = torch.tensor([0.0, 1.0], device=view.batch.mask.device)
-    rows = torch.arange(len(view.batch.ids), device=ends.device)
-    whole = Segments(rows, ends[0].expand(len(rows)), ends[1].expand(len(rows)))
-    todo, total = whole, torch.zeros(view.batch.mask.shape, dtype=torch.float64, device=ends.device)
-    missing = torch.zeros(len(rows), dtype=torch.float64, device=ends.device)
-    scale = log_odds_difference(view).abs().clamp(min=1)
+    embedding_model(view.model)
+    mask = view.batch.mask
+    scores = torch.zeros(mask.shape, dtype=torch.float64, device=mask.device)
+    for documents in equal_documents(view):
+        scores[documents.rows, : documents.length] = integrate_until_it_adds_up(documents)
+    return scores
+
+
+def integrate_until_it_adds_up(documents: EqualDocuments) -> Tensor:
+    """The contributions (B, T); NaN where they do not add up."""
+    count = len(documents.rows)
+    todo = Segments.whole(count, documents.rows)
+    total = torch.zeros(count, documents.length, dtype=torch.float64, device=todo.row.device)
+    missing = torch.zeros(count, dtype=torch.float64, device=todo.row.device)
+    scale = log_odds_difference(documents).abs().clamp(min=1)
     for round_ in range(HALVINGS + 1):
-        parts, gap = _integrate_all(view, todo)
+        parts, gap = integrate(documents, todo)
         done = (gap.abs() <= TOLERANCE * scale[todo.row]) | (round_ == HALVINGS)
         total.index_add_(0, todo.row[done], parts[done])
         missing.index_add_(0, todo.row[done], gap[done])
         todo = todo.where(~done).halves()
         if not len(todo.row):
             break
-    return (total * view.batch.mask).masked_fill((missing.abs() > GAP * scale)[:, None], torch.nan)
+    return total.masked_fill((missing.abs() > GAP * scale)[:, None], torch.nan)
 
 
-@torch.no_grad()
-def log_odds_difference(view: View) -> Tensor:
+def log_odds_difference(documents: EqualDocuments) -> Tensor:
     """The sum (B,) that the contributions of each document must have."""
-    model = embedding_model(view.model)
-    embedded = model.embed(view.batch)
-    whole, empty = (
-        predicted_log_odds(model, values, view.batch, view.decisions)
-        for values in (embedded, torch.zeros_like(embedded))
+    nothing = torch.zeros(len(documents.rows), 1, documents.length, device=documents.rows.device)
+    odds = documents.log_odds(torch.cat([nothing, nothing + 1], 1))
+    return odds[:, 1] - odds[:, 0]
+
+
+def integrate(documents: EqualDocuments, segments: Segments) -> tuple[Tensor, Tensor]:
+    """Contributions (S, T) and errors (S,) of all segments, each by one Gauss-Legendre rule.
+
+    The copies of a segment are its points and, to know what they must add up to, its two ends.
+    """
+    nodes, shares = (
+        torch.from_numpy(values).to(segments.start)
+        for values in np.polynomial.legendre.leggauss(POINTS)
     )
-    return (whole - empty).double()
-
-
-def _integrate_all(view: View, segments: Segments) -> tuple[Tensor, Tensor]:
-    """Contributions (S, T) and errors (S,) of all segments, as many at once as memory allows."""
-    rows = rows_per_pass(view, view.batch.items.shape[1], gradient=True)
-    size = max(1, rows // POINTS)
-    found = [
-        _integrate(view, segments.where(slice(first, first + size)), rows)
-        for first in range(0, len(segments.row), size)
-    ]
-    return torch.cat([parts for parts, _ in found]), torch.cat([gap for _, gap in found])
-
-
-def _integrate(view: View, segments: Segments, rows: int) -> tuple[Tensor, Tensor]:
-    model = embedding_model(view.model)
-    embedded = model.embed(view.batch).detach()[segments.row]
-    start, end = (
-        embedded * place.to(embedded.dtype)[:, None, None]
-        for place in (segments.start, segments.end)
-    )
-
-    def forward(values: Tensor) -> Tensor:
-        row = segments.row.repeat(len(values) // len(embedded))
-        return predicted_log_odds(model, values, take_rows(view.batch, row), view.decisions[row])
-
-    with torch.enable_grad():
-        parts, gap = integrate(forward, start, end, steps=POINTS, rows=rows)
-    return parts.double().sum(-1), gap.double()
+    width = segments.end - segments.start
+    points = segments.start[:, None] + width[:, None] * (nodes + 1) / 2
+    places = torch.cat([points, segments.start[:, None], segments.end[:, None]], 1)
+    copies = places[..., None].expand(-1, -1, documents.length)
+    odds, slopes = documents.take(segments.row).slopes(copies)
+    parts = torch.einsum("p,spt->st", shares / 2, slopes[:, :POINTS]) * width[:, None]
+    return parts, parts.sum(1) - (odds[:, -1] - odds[:, -2])
 
 
 INTEGRATED_GRADIENTS = Score(

@@ -27,9 +27,9 @@ from assay.statistics.keyed_random import document_keys, uniform
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
 # Budget of a sample, as costs grow with the square of the length: 100 documents of 200 items.
 SQUARED_ITEMS = 4_000_000
-PASS_BYTES = 16 * 2**20  # of states in one pass; convolutions need about ten times as much
-_BYTES_PER_STATE = 4 * 8  # input, gates, state and cell of one item, per unit of its state
-_KEPT_FOR_GRADIENT = 2  # additional memory of a backward pass, as a multiple
+PASS_BYTES = 64 * 2**20  # of one pass
+_BYTES_PER_STATE = 4 * 3  # states and their projections, per unit of a state
+_KEPT_FOR_GRADIENT = 3  # additional memory of a backward pass, as a multiple
 
 
 def any_model(model: Model) -> object:
@@ -113,16 +113,15 @@ def take_rows(batch: Batch, rows: Tensor) -> Batch:
     return replace(batch, ids=tuple(batch.ids[row] for row in rows.tolist()), **tensors)
 
 
+def repeat_each(batch: Batch, times: int) -> Batch:
+    """Each document several times, its copies side by side."""
+    rows = torch.arange(len(batch.ids), device=batch.items.device)
+    return take_rows(batch, rows.repeat_interleave(times))
+
+
 def repeat_batch(batch: Batch, times: int) -> Batch:
     """The whole batch, repeated."""
     return take_rows(batch, torch.arange(len(batch.ids), device=batch.items.device).repeat(times))
-
-
-def single_document(batch: Batch, row: int) -> Batch:
-    """One document without padding, so that its numbers cannot depend on the rest of the batch."""
-    one = batch.rows(slice(row, row + 1))
-    length = int(one.mask.sum())
-    return replace(one, items=one.items[:, :length], mask=one.mask[:, :length])
 
 
 def _tensors(batch: Batch) -> list[tuple[str, Tensor]]:

@@ -34,6 +34,14 @@ def uniform(keys: Keys, *shape: int) -> NDArray[np.float64]:
     return (_bits(keys, *shape) >> UNUSED_BITS).astype(np.float64) * UNIT
 
 
+def subkeys(keys: Keys, count: int) -> Keys:
+    """`count` keys per document, (B, count): drawing n numbers by each is drawing (count, n).
+
+    Where there are many numbers, they can so be drawn in parts.
+    """
+    return _bits(keys, count)
+
+
 def permutations(keys: Keys, mask: NDArray[np.bool_], count: int) -> NDArray[np.int64]:
     """`count` random orders of each document's real positions, (B, count, T).
 
