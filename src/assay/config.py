@@ -69,3 +69,10 @@ class Execution:
     ray_address: str | None = None  # of a cluster to join; else Ray starts on this machine
     watching: Watching = unwatched  # shows the progress of an engine's jobs
     stage: Stage = unannounced  # is told when a stage of a run starts and ends
+
+    def parallel_jobs(self, threads: int) -> int:
+        """The number of jobs that run at a time, if each has so many threads.
+
+        Workers times threads is what the machine can do at once: more would be far slower.
+        """
+        return 1 if self.engine == "serial" else max(1, self.workers // threads)

@@ -193,7 +193,13 @@ def run_and_report(
     check_request(settings, execution, out)
     settings = replace(settings, device=resolve_device(settings.device))
     if not quiet:
-        execution = replace(execution, on_corpus=_print_corpus)
+
+        def on_corpus(corpus: "Corpus") -> None:
+            _print_corpus(corpus)
+            if not resume:  # what is left to do is not known before the jobs are planned
+                _print_estimate(settings, corpus, execution)
+
+        execution = replace(execution, on_corpus=on_corpus)
     try:
         execute_run(settings, out, execution=execution, resume=resume)
     except KeyboardInterrupt:
@@ -205,6 +211,14 @@ def run_and_report(
     add_stage(out, "report", time.perf_counter() - start)
     if not quiet:
         print_results(out, page, explain)
+
+
+def _print_estimate(settings: Settings, corpus: "Corpus", execution: Execution) -> None:
+    from assay.runs.estimate import announce
+
+    estimate = announce(settings, corpus, execution)
+    if estimate is not None:
+        say(estimate.line())
 
 
 def _print_corpus(corpus: "Corpus") -> None:

@@ -233,7 +233,7 @@ def plan_jobs(
     specs: Sequence[ModelSpec], base: TrainedBase, folder: Path
 ) -> dict[ModelSpec, FurtherJob]:
     """One job per model, each after its prerequisites."""
-    order = list(dict.fromkeys(_with_prerequisites(specs)))
+    order = list(dict.fromkeys(with_prerequisites(specs)))
     trainings = [spec for spec in order if isinstance(spec, TrainingSpec)]
     started = {spec.start for spec in trainings}
     read = {other for spec in trainings for other in models_read(spec)}
@@ -293,9 +293,10 @@ def _converged(history: Path) -> bool:
     return stopped_improving([epoch["loss"] for epoch in read_json(history)["epochs"]])
 
 
-def _with_prerequisites(specs: Iterable[ModelSpec]) -> Iterator[ModelSpec]:
+def with_prerequisites(specs: Iterable[ModelSpec]) -> Iterator[ModelSpec]:
+    """Each model after those it needs; one that several need is repeated."""
     for spec in specs:
-        yield from _with_prerequisites(prerequisites(spec))
+        yield from with_prerequisites(prerequisites(spec))
         yield spec
 
 
@@ -315,7 +316,7 @@ def run_training_probes(
 ) -> TrainedEvidence:
     """Train what the named probes need, in one graph, and let them conclude."""
     corpus = base.training.corpus
-    plans, missing = _plans(names, budget, corpus)
+    plans, missing = planned_models(names, budget, corpus)
     specs = dict.fromkeys(spec for plan in plans.values() for spec in plan)
     if not specs:
         return TrainedEvidence(empty(), missing, budget, None)
@@ -330,7 +331,7 @@ def run_training_probes(
     return TrainedEvidence(pl.concat(tables), missing, budget, base_outputs, places)
 
 
-def _plans(
+def planned_models(
     names: Sequence[str], budget: TrainingBudget, corpus: Corpus
 ) -> tuple[dict[str, Sequence[ModelSpec]], dict[str, str]]:
     """The models that each probe needs, and the reasons of the probes that do not apply."""

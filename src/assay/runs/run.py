@@ -27,6 +27,7 @@ from assay.progress import Track
 from assay.runs.audit import AuditResult, in_order, inputs_of
 from assay.runs.directory import PROBES_FILE
 from assay.runs.further_trainings import (
+    THREADS,
     FurtherJob,
     TrainedBase,
     TrainedEvidence,
@@ -186,7 +187,7 @@ def measure(
         audited = audit_model(settings, base, folder, execution, timing)
     with timing.stage("further trainings"):
         trained = train_for_probes(settings, base, folder, execution, budget)
-    timing.add_jobs("further trainings", trained.places, execution.workers)
+    timing.add_jobs("further trainings", trained.places, execution.parallel_jobs(THREADS))
     evidence = pl.concat([audited.evidence, trained.evidence])
     manifest = manifest_of(settings, base.training, training, audited, trained)
     classes = base.training.corpus.classes
@@ -253,8 +254,7 @@ def audit_model(
         )
         for part in audit_parts(corpus.test, inputs)
     ]
-    # Workers times threads is what the machine can do at once: more would be far slower.
-    workers = max(1, execution.workers // settings.threads)
+    workers = execution.parallel_jobs(settings.threads)
     alone = execution.engine == "processes" and workers == 1
     engine = "serial" if alone else execution.engine
     tasks = [Task(str(number), job) for number, job in enumerate(jobs)]
@@ -265,7 +265,7 @@ def audit_model(
         # By number, because engines finish jobs in any order.
         places = dict(finished)
     parts = [places[task.key] for task in tasks]
-    timing.add_jobs("audit", parts, 1 if engine == "serial" else workers)
+    timing.add_jobs("audit", parts, workers)
     return collect(parts, corpus.test)
 
 

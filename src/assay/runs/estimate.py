@@ -1,0 +1,210 @@
+"""How long a run will take: a fixed cost model times the measured speed of this machine.
+
+The cost model counts items (words) and steps, in seconds of one thread of a reference machine. What
+this machine needs for a small recurrent training step and a few matrix products, compared with the
+reference, scales them. The estimate is meant to be right within a factor of two; `assay bench
+--run` shows it beside what whole runs took. No result depends on it.
+"""
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from assay.config import Execution, Settings
+from assay.data.corpus import Corpus, Document
+from assay.probes import PROBES
+from assay.runs.audit import scores_for
+from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
+from assay.scores.score import RunDocuments
+from assay.training.recipes import Recipe, recipe_for
+from assay.training.specs import BaseModelSpec, ModelSpec, training_budget
+
+# Seconds of the calibration on the reference machine, with one thread.
+REFERENCE_SECONDS = 0.0150
+# Seconds of a training step per item, including its share of the optimizer.
+TRAINING_ITEM = {
+    "bilstm": 55e-6,
+    "cnn": 29e-6,
+    "average": 8e-6,
+    "han-rnn": 27e-6,
+    "han-conv": 27e-6,
+    "han-none": 11e-6,
+    "flan-rnn": 24e-6,
+    "flan-conv": 23e-6,
+    "flan-none": 9e-6,
+}
+PARAMETER = 1.2e-9  # seconds of the optimizer per parameter and step
+PREDICTING = 0.3  # of the cost of training on the same documents
+AUDIT_ITEM = 190e-6  # seconds of the cheap scores and of the probes, per item
+# Leave-one-out reads the rest of the text again after every deletion, if the encoder is recurrent.
+DELETED_ITEM = {"bilstm": 2.2e-6, "flan-rnn": 2.2e-6}
+SAMPLED_DOCUMENT, SAMPLED_ITEM = 0.1, 9e-3  # LIME, SHAP and other costly scores
+BRACKETED_DOCUMENT = 0.05  # adversary with three classes or more
+PROCESS_START = 3.0  # seconds until a worker process has imported torch
+DRAWING = 5.0  # seconds for tables and page, whatever the run
+SHORTEST = 20.0  # seconds: shorter runs are not announced
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The seconds that each stage will take."""
+
+    training: float
+    audit: float
+    trainings: float
+    drawing: float = DRAWING
+
+    @property
+    def total(self) -> float:
+        return self.training + self.audit + self.trainings + self.drawing
+
+    def line(self) -> str:
+        """The estimate in one line."""
+        stages = [("training", self.training), ("audit", self.audit)]
+        if self.trainings:
+            stages.append(("further trainings", self.trainings))
+        listed = ", ".join(f"{name} {_duration(seconds)}" for name, seconds in stages)
+        return f"This will take about {_duration(self.total)}: {listed}, and the report."
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How much slower this machine is than the reference: with a job's threads, and with one."""
+
+    threads: float = 1.0
+    single: float = 1.0
+
+    @classmethod
+    def measure(cls, threads: int) -> "Speed":
+        """Measure for a few hundredths of a second."""
+        single = _calibration_seconds(1) / REFERENCE_SECONDS
+        several = single if threads == 1 else _calibration_seconds(threads) / REFERENCE_SECONDS
+        return cls(several, single)
+
+
+def announce(settings: Settings, corpus: Corpus, execution: Execution) -> Estimate | None:
+    """The estimate of a run, or None if it is too short to be worth a line."""
+    if estimate_run(settings, corpus, execution, Speed()).total < SHORTEST / 2:
+        return None
+    found = estimate_run(settings, corpus, execution, Speed.measure(settings.threads))
+    return found if found.total >= SHORTEST else None
+
+
+def estimate_run(
+    settings: Settings, corpus: Corpus, execution: Execution, speed: Speed
+) -> Estimate:
+    """Count the work of a run on a corpus, in seconds of this machine."""
+    settings = settings.resolved(tuple(PROBES))
+    recipe = recipe_for(corpus, settings.preset, settings.encoder)
+    training = training_seconds(corpus, recipe, settings.encoder, recipe.epochs)
+    audit = audit_seconds(settings, corpus)
+    workers = execution.parallel_jobs(settings.threads)
+    return Estimate(
+        training * speed.threads,
+        audit * speed.threads / workers,
+        _further_seconds(settings, corpus, recipe, execution, speed.single),
+        DRAWING * speed.single,
+    )
+
+
+def training_seconds(corpus: Corpus, recipe: Recipe, encoder: str, epochs: float) -> float:
+    """Reference seconds of a training of so many epochs."""
+    steps = -(-len(corpus.train) // recipe.batch_size)
+    parameters = len(corpus.vocabulary) * recipe.embedding
+    evaluation = PREDICTING * _items(corpus.dev)
+    items = TRAINING_ITEM[encoder] * (_items(corpus.train) + evaluation)
+    return epochs * (items + steps * parameters * PARAMETER)
+
+
+def audit_seconds(settings: Settings, corpus: Corpus) -> float:
+    """Reference seconds of all scores and probes on the test documents."""
+    probes = [PROBES[name] for name in settings.probes if PROBES[name].measure is not None]
+    seconds = AUDIT_ITEM * _items(corpus.test) + _deletions(settings, corpus.test)
+    if any(score.costly for score in scores_for(probes)):
+        lengths = {document.id: _length(document) for document in corpus.test}
+        assert settings.sample is not None
+        sampled = RunDocuments.of(corpus.test).sample(settings.sample, settings.seed)
+        seconds += sum(SAMPLED_DOCUMENT + SAMPLED_ITEM * lengths[name] for name in sampled)
+    if len(corpus.classes) > 2 and "adversary" in settings.probes:
+        seconds += BRACKETED_DOCUMENT * len(corpus.test)
+    return seconds
+
+
+def _deletions(settings: Settings, documents: Sequence[Document]) -> float:
+    """Seconds of leave-one-out; in long documents a deletion fades after some items."""
+    lengths = np.array([_length(document) for document in documents], dtype=np.float64)
+    reread = lengths * np.minimum(lengths, settings.exact_below)
+    return DELETED_ITEM.get(settings.encoder, 0.0) * float(reread.sum())
+
+
+def _further_seconds(
+    settings: Settings, corpus: Corpus, recipe: Recipe, execution: Execution, slower: float
+) -> float:
+    """Seconds of the further trainings on this machine, which run beside each other."""
+    budget = training_budget(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
+    plans, _ = planned_models(settings.probes, budget, corpus)
+    specs = [spec for plan in plans.values() for spec in plan]
+    models = dict.fromkeys(with_prerequisites(specs))
+    if not models:
+        return 0.0
+    seconds = sum(_model_seconds(spec, settings, corpus, recipe) for spec in models)
+    workers = execution.parallel_jobs(THREADS)
+    start = PROCESS_START if workers > 1 else 0.0
+    return seconds * slower / min(workers, len(models)) + start
+
+
+def _model_seconds(spec: ModelSpec, settings: Settings, corpus: Corpus, recipe: Recipe) -> float:
+    """Reference seconds of one further model and of its predictions."""
+    if isinstance(spec, BaseModelSpec):
+        seconds = training_seconds(corpus, recipe, settings.encoder, PREDICTING)
+        documents = (*corpus.train, *corpus.dev, *corpus.test)
+        return seconds + (_deletions(settings, documents) if spec.leave_one_out else 0.0)
+    share = 1.0 if spec.half is None else 0.5
+    epochs = share * (spec.epochs or recipe.epochs) + PREDICTING
+    return training_seconds(corpus, recipe, spec.encoder or settings.encoder, epochs)
+
+
+def _items(documents: Sequence[Document]) -> int:
+    return sum(_length(document) + len(document.query) for document in documents)
+
+
+def _length(document: Document) -> int:
+    """The number of words, also where the items are sentences."""
+    if document.words is None:
+        return len(document.tokens)
+    return sum(len(sentence) for sentence in document.words)
+
+
+def _calibration_seconds(threads: int) -> float:
+    """The median time of a recurrent training step and a few matrix products."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    with torch.random.fork_rng(devices=[]):  # the weights of the layer must not cost a draw
+        layer = nn.LSTM(300, 128)
+    texts, square = torch.ones(20, 32, 300), torch.ones(384, 384)
+
+    def work() -> None:
+        layer(texts)[0].sum().backward()
+        for _ in range(4):
+            torch.mm(square, square)
+
+    work()
+    turns = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        turns.append(time.perf_counter() - start)
+    torch.set_num_threads(before)
+    return statistics.median(turns)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
