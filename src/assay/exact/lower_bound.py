@@ -40,6 +40,24 @@ class BestFound:
     tvd: Floats  # (B, E)
     weights: Floats  # (B, E, T)
 
+    def rows(self, rows: Indices) -> "BestFound":
+        """These of the B · E answers, as documents with one bound each."""
+        length = self.weights.shape[-1]
+        return BestFound(
+            self.jsd.reshape(-1, 1)[rows],
+            self.tvd.reshape(-1, 1)[rows],
+            self.weights.reshape(-1, 1, length)[rows],
+        )
+
+    def replace_rows(self, rows: Indices, better: "BestFound") -> "BestFound":
+        """All answers, with those of `rows` replaced."""
+        parts = {}
+        for name, part in vars(self).items():
+            changed = part.reshape(-1, *part.shape[2:]).copy()
+            changed[rows] = getattr(better, name)[:, 0]
+            parts[name] = changed.reshape(part.shape)
+        return BestFound(**parts)
+
 
 @dataclass(frozen=True)
 class _Stretch:

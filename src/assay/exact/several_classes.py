@@ -11,13 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from assay.exact.ascent import climb
+from assay.exact.branch_and_bound import branch, root
 from assay.exact.constraints import ConstrainedDocuments, probabilities, weighted_logits
-from assay.exact.lower_bound import feasible_best
-from assay.exact.numerics import Floats, best_so_far, document_chunks, validate_eps, validate_logits
+from assay.exact.linear_programs import Programs, programs
+from assay.exact.lower_bound import BestFound, feasible_best, keep_better
+from assay.exact.numerics import (
+    Floats,
+    best_so_far,
+    divergence,
+    document_chunks,
+    ordered_sum,
+    overlap,
+    validate_eps,
+    validate_logits,
+)
+from assay.exact.sequential_programs import sequential_best
 from assay.exact.slab import Mixes
 from assay.exact.upper_bound import PLANAR_CLASSES, polygon_bound, slab_bound, slab_optima
 
 FEW_ITEMS = 20  # up to this many items all triangles of items are used
+NARROW_BRACKET = 0.01  # a bracket that is no wider is not refined
 CELL_BYTES = 400  # per document, eps, item and class: the tables of the ascent and of the slabs
 FEW_ITEMS_BYTES = 1 << 20  # per document and eps: the triangles of twenty items
 
@@ -60,19 +74,49 @@ def bracket_adversary(
 
 def _bracket(documents: ConstrainedDocuments, eps: Floats) -> Bracket:
     optima = slab_optima(documents)
-    found = feasible_best(documents, optima)
+    found, upper = _refine(documents, feasible_best(documents, optima), _upper(documents, optima))
     source = best_so_far(found.jsd, eps)
     rows = np.arange(len(source))[:, None]
     lower = found.jsd[rows, source]
     # Both ends are certified up to rounding; where they meet, rounding may exchange them.
-    upper = np.maximum(_tightest(_upper(documents, optima), eps), lower)
+    upper = np.maximum(_tightest(upper, eps), lower)
     return Bracket(lower, upper, found.tvd[rows, source], found.weights[rows, source])
+
+
+def _refine(
+    documents: ConstrainedDocuments, found: BestFound, upper: Floats
+) -> tuple[BestFound, Floats]:
+    """Both ends made better by linear programs where the bracket is wide."""
+    wide = np.flatnonzero((upper - found.jsd).ravel() > NARROW_BRACKET)
+    if not len(wide):
+        return found, upper
+    own = documents.under_each_bound().rows(wide)
+    box = np.zeros(own.weights.shape), own.mask.astype(np.float64)
+    program, nodes = root(programs(own, *box), own.weights)
+    best = _search(own, found.rows(wide), nodes.weights[:, 0], program)
+    largest = divergence(np.zeros(len(wide)), ordered_sum(own.weights))
+    branch(program, own.weights, nodes, largest - best.jsd[:, 0])
+    open_nodes = nodes.overlap < (largest - best.jsd[:, 0])[:, None]
+    met = overlap(nodes.weights, own.weights[:, None]).sum(axis=-1)
+    chosen = np.where(open_nodes, met, np.inf).argmin(axis=1)
+    best = _search(own, best, nodes.weights[np.arange(len(wide)), chosen], program)
+    tight = upper.ravel().copy()
+    tight[wide] = np.minimum(tight[wide], largest - nodes.least_overlap())
+    return found.replace_rows(wide, best), tight.reshape(upper.shape)
+
+
+def _search(
+    documents: ConstrainedDocuments, best: BestFound, start: Floats, program: Programs
+) -> BestFound:
+    found = sequential_best(documents, start, program.low, program.high)
+    best = keep_better(documents, best, found[:, None])
+    return keep_better(documents, best, climb(found, documents)[:, None])
 
 
 def _upper(documents: ConstrainedDocuments, optima: list[Mixes]) -> Floats:
     upper = slab_bound(documents, optima)
     short = np.flatnonzero(documents.mask.sum(axis=1) <= FEW_ITEMS)
-    if len(short):
+    if len(short) and documents.values.shape[-1] == PLANAR_CLASSES:
         tight = polygon_bound(_pack(documents.rows(short)))
         upper[short] = np.minimum(upper[short], tight)
     return upper
