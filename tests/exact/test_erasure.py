@@ -90,7 +90,9 @@ def test_smallest_flipping_set_equals_enumeration(classes, integers):
 def test_every_step_of_an_order_equals_the_definition(classes, integers):
     rng = np.random.default_rng(classes + 10)
     erasure = case(rng, 800, classes, integers=integers)
-    order = removal_order(rng.random(erasure.weights.shape), erasure.present)
+    order = removal_order(
+        rng.random(erasure.weights.shape), erasure.present, np.zeros(erasure.present.shape)
+    )
     rank = np.argsort(order, axis=1)
     left = rank[:, None] > np.arange(LONGEST)[:, None]
     removed, kept = erasure.without_first(order), erasure.with_first(order)
@@ -161,7 +163,7 @@ def test_saturated_predictions_have_a_gradient():
 def test_curves_equal_a_loop_over_steps():
     rng = np.random.default_rng(5)
     erasure = case(rng, 40, 3, integers=False)
-    order = removal_order(erasure.weights, erasure.present)
+    order = removal_order(erasure.weights, erasure.present, np.zeros(erasure.present.shape))
     removed, kept = erasure.without_first(order), erasure.with_first(order)
     found = curves(erasure, removed, kept)
     for row in np.flatnonzero(erasure.present.sum(1) >= 2):
@@ -184,14 +186,14 @@ def test_curves_equal_a_loop_over_steps():
 def test_batch_and_padding_change_nothing():
     rng = np.random.default_rng(6)
     erasure = case(rng, 12, 3, integers=False)
-    order = removal_order(erasure.weights, erasure.present)
+    order = removal_order(erasure.weights, erasure.present, np.zeros(erasure.present.shape))
     together = erasure.without_first(order), erasure.intact, smallest_flipping_sets(erasure).items
     for row in range(12):
         n = int(erasure.present[row].nonzero()[0].max()) + 1
         part = AffineErasure(
             erasure.weights[row : row + 1, :n], erasure.items[row : row + 1, :n], erasure.bias
         )
-        own = removal_order(part.weights, part.present)
+        own = removal_order(part.weights, part.present, np.zeros(part.present.shape))
         np.testing.assert_array_equal(part.without_first(own)[0], together[0][row, :n])
         np.testing.assert_array_equal(part.intact[0], together[1][row])
         np.testing.assert_array_equal(smallest_flipping_sets(part).items[0], together[2][row])
@@ -199,7 +201,7 @@ def test_batch_and_padding_change_nothing():
 
 def test_results_of_a_single_item_are_nan():
     erasure = AffineErasure.of([[0.0, 1.0, 0.0]], np.ones((1, 3, 1)), [-2.0], np.ones((1, 3)))
-    order = removal_order(erasure.weights, erasure.present)
+    order = removal_order(erasure.weights, erasure.present, np.zeros(erasure.present.shape))
     assert order[0, 0] == 1
     removed = erasure.without_first(order)
     flips = first_flip(erasure, order, removed)

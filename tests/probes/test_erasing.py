@@ -11,6 +11,7 @@ from assay.probes import erase_one, erase_order
 from assay.probes.erasure import DecodedErasure, erasure_of
 from assay.scores import SCORES
 from assay.statistics.divergence import class_probabilities, jsd
+from assay.statistics.ranking import top_item
 from tests.builders.small_models import batch, network
 
 ROUTES = [("classification", 2), ("classification", 4), ("pair", 3)]
@@ -56,7 +57,8 @@ def test_both_routes_give_the_same_logits_and_gradients(classes):
     assert isinstance(exact, AffineErasure)
     assert isinstance(plain, DecodedErasure)
     assert (exact.method, plain.method) == ("exact", "decoded")
-    order = removal_order(np.random.default_rng(0).random(weights.shape), exact.present)
+    importance, lots = np.random.default_rng(0).random((2, *weights.shape))
+    order = removal_order(importance, exact.present, lots)
     for name in ("intact", "empty", "without_each", "present"):
         np.testing.assert_allclose(getattr(plain, name), getattr(exact, name), atol=1e-12)
     for one, other in (
@@ -254,6 +256,58 @@ def test_common_documents_are_those_that_every_order_flips_and_excess_is_over_th
             excess = values(frame, "excess_items", name, ids)
             np.testing.assert_array_equal(excess, items[name] - items["optimal"])
             assert (excess[~np.isnan(excess)] >= 0).all()
+
+
+def uniform_view(documents: int) -> View:
+    """A model whose weights are all equal."""
+    view = view_of(lengths=[5] * documents)
+    view.model.attend = lambda states: states.mask.double() / states.mask.sum(1, keepdim=True)
+    return view
+
+
+def test_equal_weights_have_no_favorite_place():
+    """Before, the first item was the top one of every document, and the first to be erased."""
+    view = uniform_view(500)
+    erasure = erasure_of(view, view.weights.numpy())
+    lots = erase_order.tie_lots(view)
+    top = top_item(erasure.weights, erasure.present, lots)
+    order = removal_order(erasure.weights, erasure.present, lots)
+    assert np.bincount(top) == pytest.approx([100] * 5, abs=35)
+    np.testing.assert_array_equal(top, order[:, 0])
+    assert len({tuple(row) for row in order.tolist()}) > 100
+    frame = table(erase_one.measure(view, {"attention": view.weights.numpy()}))
+    flips = values(frame, "flip_top", "attention", view.batch.ids)
+    share = values(frame, "flip_share", None, view.batch.ids)
+    assert flips.mean() == pytest.approx(share.mean(), abs=0.06)
+
+
+def test_ties_up_to_rounding_do_not_depend_on_the_batch():
+    lots = np.random.default_rng(0).random((1, 4))
+    there = np.ones((1, 4), dtype=bool)
+    exact = np.array([[0.1, 0.3, 0.3, 0.3]])
+    noisy = exact * (1 + np.array([0, 1e-7, -1e-7, 0]))
+    for values_ in (exact, noisy):
+        order = removal_order(values_, there, lots)
+        np.testing.assert_array_equal(order, removal_order(exact, there, lots))
+        assert order[0, -1] == 0
+        assert top_item(values_, there, lots) == order[:, 0]
+
+
+def test_the_flip_share_is_the_mean_over_all_items():
+    view = view_of(classes=4, lengths=[2, 7, 1, 5, 9])
+    frame = table(erase_one.measure(view, scores_of(view)))
+    share = values(frame, "flip_share", None, view.batch.ids)
+    erasure = erasure_of(view, view.weights.double().numpy())
+    flips = decided_classes(erasure.without_each) != decided_classes(erasure.intact)[:, None]
+    expected = [flips[row, :n].mean() if n > 1 else np.nan for row, n in enumerate([2, 7, 1, 5, 9])]
+    np.testing.assert_allclose(share, expected)
+    # The top item and the mean over the others make the mean over all.
+    top, others = (
+        values(frame, name, "attention", view.batch.ids)
+        for name in ("flip_top", "flip_random_expected")
+    )
+    n = view.mask.sum(1)
+    np.testing.assert_allclose(share, (top + (n - 1) * others) / n)
 
 
 def test_a_model_without_slopes_has_the_orders_that_need_none():

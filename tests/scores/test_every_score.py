@@ -23,6 +23,7 @@ NEEDS_EMBEDDING = (
     "lime",
     "kernel_shap",
 )
+NEEDS_AFFINE_TERMS = ("attention_contribution",)
 ADDITIVE = ("gradient_input", "integrated_gradients", "kernel_shap", "lime")
 every_score = pytest.mark.parametrize("name", SCORES)
 
@@ -46,6 +47,10 @@ def test_declaration_and_documentation(name: str):
     ids=str,
 )
 def test_padding_is_zero_and_the_batch_does_not_matter(name: str, kind: dict):
+    if name in NEEDS_AFFINE_TERMS and kind.get("task") == "pair":
+        with pytest.raises(NotApplicable, match="affine_terms"):
+            SCORES[name].check(view_of([4], **kind).model)
+        return
     view = view_of([4, 9, 6, 1], **kind)
     score = SCORES[name].compute(view)
     assert score.dtype == torch.float64
@@ -80,7 +85,9 @@ def test_models_without_embed_are_refused(name: str):
         SCORES[name].compute(AuditView(Bare(), batch([3]), 0, POOL))
 
 
-@pytest.mark.parametrize("name", sorted(SCORES.keys() - {*NEEDS_EMBEDDING, "deeplift"}))
+@pytest.mark.parametrize(
+    "name", sorted(SCORES.keys() - {*NEEDS_EMBEDDING, *NEEDS_AFFINE_TERMS, "deeplift"})
+)
 def test_other_scores_need_only_the_three_methods(name: str):
     SCORES[name].check(Bare())
     score = SCORES[name].compute(AuditView(Bare(), batch([3, 5]), 0, POOL))
@@ -101,7 +108,7 @@ def test_scores_are_zero_if_only_one_class_is_allowed():
     view = view_of([5, 5], encoder="average", task="pair", classes=3)
     allowed = torch.tensor([[False, True, False], [True, True, True]])
     view = replace(view, batch=replace(view.batch, allowed=allowed))
-    for name in SCORES.keys() - {"attention", "attention_norm", "random"}:
+    for name in SCORES.keys() - {"attention", "attention_norm", "attention_contribution", "random"}:
         score = SCORES[name].compute(view)
         assert (score[0].abs() < 1e-12).all(), name
         assert score[1].isfinite().all(), name

@@ -30,11 +30,12 @@ from assay.exact.erasure_measures import smallest_flipping_sets
 from assay.models.build import build_model
 from assay.models.classifier import Classifier, ModelConfig
 from assay.models.view import View
-from assay.probes.erase_order import OPTIMAL, SCORED, orders
+from assay.probes.erase_order import OPTIMAL, SCORED, orders, tie_lots
 from assay.probes.erasure import erasure_of
 from assay.probes.probe import Scores
 from assay.runs.audit import AUDIT_CELLS
 from assay.statistics.keyed_random import document_keys, uniform
+from assay.statistics.ranking import significant
 
 Result = TypeVar("Result")
 Items = dict[str, np.ndarray]  # by order, (B,); NaN where the decision never changed
@@ -131,7 +132,7 @@ def run_optimized(view: View, scores: Scores) -> Items:
     """All orders in closed form."""
     erasure = erasure_of(view, scores["attention"])
     ranked = orders(view, erasure, scores)
-    order = removal_order(np.concatenate([*ranked.values()]), erasure.present)
+    order = removal_order(np.concatenate([*ranked.values()]), erasure.present, tie_lots(view))
     flips = first_flip(erasure, order, erasure.without_first(order))
     return dict(zip(ranked, np.split(flips.items, len(ranked)), strict=True))
 
@@ -148,6 +149,7 @@ def run_baseline(one: Encoded, scores: Scores, precision: torch.dtype = torch.fl
     """Document by document, order by order, item by item."""
     view = View(one, one.batch, SEED)
     ranked = orders(view, erasure_of(view, scores["attention"]), scores)
+    lots = tie_lots(view)
     output = one.model.head.output
     weight, bias = output.weight.to(precision), output.bias.to(precision)
     found: Items = {name: np.full(len(one.batch.ids), np.nan) for name in ranked}
@@ -155,7 +157,7 @@ def run_baseline(one: Encoded, scores: Scores, precision: torch.dtype = torch.fl
         states = one.states.items[row, :items].to(precision)
         weights = one.weights[row, :items].to(precision)
         for name, importance in ranked.items():
-            order = np.argsort(-importance[row, :items], kind="stable")
+            order = np.lexsort((lots[row, :items], -significant(importance[row, :items])))
             found[name][row] = _items_to_flip(states, weights, order, weight, bias)
     return found
 

@@ -21,6 +21,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from assay.exact.numerics import Flags, Floats, Indices
+from assay.statistics.ranking import descending_order
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -166,13 +167,12 @@ class Flips:
     never: Floats  # 1 if the decision never changes, else 0
 
 
-def removal_order(importance: Floats, present: Flags) -> Indices:
-    """Most important items first, ties from left to right, items without weight last.
+def removal_order(importance: Floats, present: Flags, lots: Floats) -> Indices:
+    """Most important items first, ties by the random numbers `lots`, items without weight last.
 
     `importance` (O * B, T) may hold several measures of the same documents (B, T).
     """
-    rows = np.where(repeat_per_order(present, importance), -importance, np.inf)
-    return np.argsort(rows, axis=1, kind="stable")
+    return descending_order(importance, present, lots)
 
 
 def first_flip(erasure: Erasure, order: Indices, removed: Floats) -> Flips:

@@ -8,8 +8,10 @@ optimal. If no item remains, the bias decides. Among classes that need equally f
 least mass is reported; within a class, the lighter of items with equal m is erased first.
 
 The curves show how the probability of the decided class falls as items are erased and rises as
-they return. DeYoung et al. 2020 call the fall with the first few items erased comprehensiveness,
-and the fall with only those left sufficiency, both averaged over several sizes (AOPC). The areas
+they return. DeYoung et al. 2020 call the fall with the first few items removed comprehensiveness,
+and the fall with only those left sufficiency, both averaged over several sizes (AOPC). They remove
+items from the input. Here only weights are erased and the states stay, so these are called weight
+comprehensiveness and weight sufficiency. The areas
 under the whole curves, by trapezoids over 0, 1, ..., n items, are known as deletion and insertion.
 Values are NaN for documents with fewer than two items.
 """
@@ -25,7 +27,6 @@ from assay.exact.erasure import (
     Flips,
     decided_classes,
     item_counts,
-    removal_order,
     repeat_per_order,
     sum_after,
     total_sum,
@@ -46,7 +47,7 @@ def smallest_flipping_sets(erasure: AffineErasure) -> SmallestSets:
     """The smallest flipping set over all subsets of each document's items."""
     n, c = item_counts(erasure), decided_classes(erasure.intact)
     # Items from light to heavy, so that a stable sort puts the lighter of equals first.
-    light = removal_order(-erasure.weights, erasure.present)
+    light = np.argsort(np.where(erasure.present, erasure.weights, np.inf), axis=1, kind="stable")
     lead = np.take_along_axis(_leads(erasure, c), light[:, None], axis=2)
     present = np.take_along_axis(erasure.present, light, axis=1)[:, None]
     order = np.argsort(np.where(present, -lead, np.inf), axis=2, kind="stable")

@@ -40,6 +40,8 @@ CORE = {
 }  # the paper's three scores and the baseline
 ATTENTION = "attention"
 R2_OF = ATTENTION
+# Items from which a p-value can be at most 0.05: even equal orders of four items have p = 2 / 4!.
+SIGNIFICANT_FROM = 5
 
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:
@@ -53,10 +55,11 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     lists = np.concatenate(ones), np.concatenate(others), np.tile(view.mask, (len(pairs), 1))
     tau, p = (np.split(values, len(pairs)) for values in kendall(*lists))
     squared = np.split(r_squared(*lists), len(pairs))
+    long_enough = view.mask.sum(1) >= SIGNIFICANT_FROM
     columns: dict[tuple[str, str | None], np.ndarray] = {}
     for row, (one, other) in enumerate(pairs):
         columns[f"tau_{one}_{other}", None] = tau[row]
-        columns[f"p_{one}_{other}", None] = p[row]
+        columns[f"p_{one}_{other}", None] = np.where(long_enough, p[row], np.nan)
         if one == R2_OF:
             columns[f"r2_{one}_{other}", None] = squared[row]
     keys = document_keys(view.batch.ids, view.seed, "agreement ties")
@@ -119,7 +122,7 @@ def _quantities() -> tuple[Quantity, ...]:
         tau = Quantity(
             f"tau_{one}_{other}", meaning, ("mean", "std"), "tau", direction, detail=detail
         )
-        meaning = f"two-sided p of that tau, {pair}"
+        meaning = f"two-sided p of that tau, {pair}; null with too few items to reach 0.05"
         declared += [tau, Quantity(f"p_{one}_{other}", meaning, ("significant",), detail=detail)]
         if one == R2_OF:
             meaning = f"squared correlation of {pair}"

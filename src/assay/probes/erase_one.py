@@ -22,6 +22,7 @@ from assay.probes.erasure import erasure_of, rankings
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.statistics.divergence import class_probabilities, jsd
 from assay.statistics.keyed_random import document_keys, uniform
+from assay.statistics.ranking import top_item
 
 AS_RELEASED = "as_released"
 Columns = dict[tuple[str, str | None], Floats]  # by quantity and group
@@ -45,13 +46,15 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     erasure = erasure_of(view, scores["attention"])
     singles = each_alone(erasure)
     lots = uniform(document_keys(view.batch.ids, view.seed, "erase_one"), 2)
+    keys = document_keys(view.batch.ids, view.seed, "erase_one ties")
+    ties = uniform(keys, view.mask.shape[1])
     released = released_draw(view.mask, lots[:, 1])
     any_flip = np.where(erasure.present, singles.flips, 0.0).max(1)
     share = np.where(view.mask, singles.flips, 0.0).sum(1) / view.mask.sum(1)
     found: Columns = {("flip_any", None): any_flip, ("flip_share", None): share}
     as_released: Columns = {}
     for name, importance in rankings(erasure).items():
-        top = np.where(erasure.present, importance, -np.inf).argmax(1)
+        top = top_item(importance, erasure.present, ties)
         drawn = other_item(erasure, top, lots[:, 0])
         pair = compare(singles, top, drawn) | expectations(erasure, singles, top)
         found |= {(quantity, name): values for quantity, values in pair.items()}

@@ -44,7 +44,7 @@ COMPARED = {  # the orders that each of these is compared with
 
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     erasure = erasure_of(view, scores["attention"])
-    flips, shapes = erased(erasure, orders(view, erasure, scores))
+    flips, shapes = erased(erasure, orders(view, erasure, scores), tie_lots(view))
     if isinstance(erasure, AffineErasure):
         flips[OPTIMAL] = smallest_flipping_sets(erasure)
     columns: dict[tuple[str, str | None], Floats] = {
@@ -55,10 +55,13 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     return ProbeOutcome([stacked(view.batch.ids, columns, erasure.method)])
 
 
-def erased(erasure: Erasure, ranked: dict[str, Floats]) -> tuple[dict[str, Flips], Groups]:
+def erased(
+    erasure: Erasure, ranked: dict[str, Floats], lots: Floats
+) -> tuple[dict[str, Flips], Groups]:
     """Erase in every order to the end, as many orders at once as the byte budget allows.
 
-    In a short batch, one order at a time would spend more on calls than on sums.
+    The random numbers `lots` (B, T) decide between items of equal importance. In a short batch, one
+    order at a time would spend more on calls than on sums.
     """
     flips: dict[str, Flips] = {}
     shapes: Groups = []
@@ -66,7 +69,8 @@ def erased(erasure: Erasure, ranked: dict[str, Floats]) -> tuple[dict[str, Flips
     classes = erasure.intact.shape[-1]
     for part in document_chunks(len(names), erasure.weights.nbytes * classes * TABLES):
         chosen = names[part]
-        order = removal_order(np.concatenate([ranked[name] for name in chosen]), erasure.present)
+        importance = np.concatenate([ranked[name] for name in chosen])
+        order = removal_order(importance, erasure.present, lots)
         removed = erasure.without_first(order)
         found = first_flip(erasure, order, removed)
         drawn = curves(erasure, removed, erasure.with_first(order))
@@ -80,6 +84,11 @@ def orders(view: View, erasure: Erasure, scores: Scores) -> dict[str, Floats]:
     lots = uniform(document_keys(view.batch.ids, view.seed, "erase_order"), view.mask.shape[1])
     scored = {name: scores[name] for name in SCORED if name in scores}
     return {"random": lots, **rankings(erasure), "ascending": -erasure.weights, **scored}
+
+
+def tie_lots(view: View) -> Floats:
+    """Random numbers (B, T) that put items of equal importance in order."""
+    return uniform(document_keys(view.batch.ids, view.seed, "erase_order ties"), view.mask.shape[1])
 
 
 def needed(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
@@ -186,15 +195,15 @@ PROBE = Probe(
         ),
         Quantity(
             "comprehensiveness",
-            "mean fall of the decided probability with the first 1, 5, "
-            "10, 20 and 50 % of the items erased (AOPC)",
+            "weight comprehensiveness: mean fall of the decided probability with the weights of "
+            "the first 1, 5, 10, 20 and 50 % of the items erased and their states kept (AOPC)",
             ("median",),
             unit="probability",
             direction="higher is more faithful",
         ),
         Quantity(
             "sufficiency",
-            "mean fall with only those items left (AOPC)",
+            "weight sufficiency: mean fall with only those weights left (AOPC)",
             ("median",),
             unit="probability",
             direction="lower is more faithful",

@@ -1,7 +1,7 @@
 """The attribution scores. A score is declared in its module and listed here in one line."""
 
 from assay.plugins import registry
-from assay.scores.attention import ATTENTION, ATTENTION_NORM, RANDOM
+from assay.scores.attention import ATTENTION, ATTENTION_CONTRIBUTION, ATTENTION_NORM, RANDOM
 from assay.scores.deeplift import DEEPLIFT
 from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, GRADIENT_INPUT, GRADIENT_NORM
 from assay.scores.integrated_gradients import INTEGRATED_GRADIENTS
@@ -18,6 +18,7 @@ _ALL = (
     GRADIENT_INPUT,
     GRADIENT_NORM,
     ATTENTION_NORM,
+    ATTENTION_CONTRIBUTION,
     RANDOM,
     INTEGRATED_GRADIENTS,
     DEEPLIFT,

@@ -3,13 +3,17 @@
 - `attention`: the weight itself.
 - `attention_norm`: the weight times the length of the state, a_t |h_t|. A large weight on a short
   state contributes little to the context.
+- `attention_contribution`: the weight times the size of what the item says about the classes. A
+  long state may say nothing, so this is the norm of the item's logits, centered over the classes
+  because adding a constant to all logits changes nothing. With one logit it is a_t |z_t|.
 - `random`: numbers that know nothing about the document, the floor for every other score.
 """
 
 import torch
 from torch import Tensor
 
-from assay.models.view import View
+from assay.models.protocol import Model, SupportsAffineTerms
+from assay.models.view import NotApplicable, View
 from assay.scores.score import Score
 from assay.statistics.keyed_random import document_keys, uniform
 
@@ -38,6 +42,33 @@ ATTENTION_NORM = Score(
     question="How large is the weighted state that the item sends into the context?",
     paper="Kobayashi et al. 2020, section 3",
     compute=attention_norm,
+)
+
+
+def affine_model(model: Model) -> SupportsAffineTerms:
+    """The model, if its logits are affine in the weights; otherwise NotApplicable."""
+    if not isinstance(model, SupportsAffineTerms):
+        raise NotApplicable("the score needs a model that offers `affine_terms`")
+    return model
+
+
+def attention_contribution(view: View) -> Tensor:
+    """The attention weights times the norms of the items' centered logits."""
+    affine_model(view.model)
+    assert view.affine is not None
+    logits = view.affine.items
+    if logits.shape[-1] > 1:
+        logits = logits - logits.mean(dim=-1, keepdim=True)
+    sizes: Tensor = torch.linalg.vector_norm(logits, dim=-1)
+    return view.weights.double() * sizes * view.batch.mask
+
+
+ATTENTION_CONTRIBUTION = Score(
+    name="attention_contribution",
+    question="How much do the logits move by what the item adds with its weight?",
+    paper="Kobayashi et al. 2020, section 3, taken to the logits",
+    compute=attention_contribution,
+    check=affine_model,
 )
 
 

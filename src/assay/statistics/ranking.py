@@ -37,11 +37,18 @@ def descending_order(scores: Floats, mask: Flags, lots: Floats) -> Integers:
     comes first. `scores` may hold several scores of the same documents, stacked.
     """
     repeats = len(scores) // max(1, len(mask))
-    chance = np.tile(np.argsort(lots, axis=1), (repeats, 1))
+    chance = np.tile(np.argsort(lots, axis=1, kind="stable"), (repeats, 1))
     last = np.tile(mask, (repeats, 1)) if repeats != 1 else mask
     keys = np.where(last, -significant(scores), np.inf)
     order = np.argsort(np.take_along_axis(keys, chance, axis=1), axis=1, kind="stable")
     return np.take_along_axis(chance, order, axis=1)
+
+
+def top_item(scores: Floats, mask: Flags, lots: Floats) -> Integers:
+    """The first item of `descending_order`, (B,), without sorting."""
+    values = np.where(mask, significant(scores), -np.inf)
+    best = mask & (values == values.max(1, keepdims=True))
+    return np.asarray(np.where(best, lots, np.inf).argmin(1))
 
 
 def significant(scores: Floats) -> Floats:

@@ -29,8 +29,8 @@ MEASURES: Mapping[str, tuple[str, str]] = {  # heading: quantity and statistic
     "excess items": ("excess_items", "mean"),
 }
 CURVES: Mapping[str, tuple[str, str]] = {
-    "comprehensiveness": ("comprehensiveness", "median"),
-    "sufficiency": ("sufficiency", "median"),
+    "weight comprehensiveness": ("comprehensiveness", "median"),
+    "weight sufficiency": ("sufficiency", "median"),
     "deletion AUC": ("deletion_auc", "median"),
     "insertion AUC": ("insertion_auc", "median"),
 }
