@@ -88,3 +88,27 @@ def test_a_file_that_cannot_be_written_is_refused_before_timing(tmp_path, monkey
         result = call("--json", path)
         assert isinstance(result.exception, UserError)
         assert str(path) in str(result.exception)
+
+
+def test_whole_runs_exit_with_1_if_one_is_too_slow(monkeypatch, file):
+    slow = {"name": "run_demo", "ratio": 1.7, "passed": False}
+    monkeypatch.setattr(bench, "run_rows", lambda track: iter([slow]))
+    monkeypatch.setattr(bench, "show_run_rows", lambda console, rows: None)
+    result = call("--run", "--json", file)
+    assert result.exit_code == 1
+    assert "run_demo took 1.70 times its own arithmetic" in result.output
+    assert names_in(file) == ["run_demo"]
+
+
+def test_growth_is_printed_as_the_page(monkeypatch):
+    monkeypatch.setattr(bench, "measure_growth", lambda *_, **__: [])
+    result = call("--scale")
+    assert result.exit_code == 0
+    assert result.output.startswith("# How a run grows")
+
+
+def test_options_that_exclude_each_other_are_refused(tmp_path):
+    for options in (("--run", "--scale"), ("--grid", "--run"), ("--write", tmp_path / "page.md")):
+        result = call(*options)
+        assert isinstance(result.exception, UserError)
+        assert options[0] in str(result.exception)

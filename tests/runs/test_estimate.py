@@ -73,7 +73,7 @@ def test_the_line_by_hand():
     line = Estimate(training=12.4, audit=95, trainings=7200, drawing=5).line()
     assert line == (
         "This will take about 2.0 h: training 12 s, audit 2 min, further trainings 2.0 h, "
-        "and the report."
+        "report 5 s."
     )
     assert "further" not in Estimate(30, 10, 0).line()
 

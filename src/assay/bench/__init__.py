@@ -1,6 +1,7 @@
-"""Benchmarks: assay's routes timed against the papers' plain loops, at equal results.
+"""Benchmarks: assay's routes timed against the papers' plain loops, and whole runs.
 
-There is one module per kind of row. A new row needs a line in `BENCHES` here.
+There is one module per kind of row. A new row needs a line in `BENCHES` here. Whole runs (`runs`)
+and their growth (`scale`) are measured apart, because they have columns of their own.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from assay.bench import (
 )
 from assay.bench.length import growth_lines
 from assay.bench.measurement import Bench, Row, run_bench, show_rows
+from assay.bench.runs import RunRow, run_rows, show_run_rows
+from assay.bench.scale import measure_growth, scale_page
 from assay.data.files import write_json
 from assay.errors import UserError
 from assay.progress import Track, untracked
@@ -57,11 +60,7 @@ def run_benches(
 
 def run_and_report(json_file: Path | None, *, long: bool, grid: bool, track: Track) -> bool:
     """Time the rows, print the table, write the JSON file; False if two results differ."""
-    # Checked before minutes of timing.
-    if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
-        raise UserError(
-            f"--json {json_file} cannot be written: pass a file in a folder that exists"
-        )
+    _check_writable("--json", json_file)
     rows: list[Row] = []
     for row in run_benches(long=long, grid=grid, track=track):
         rows.append(row)
@@ -74,4 +73,30 @@ def run_and_report(json_file: Path | None, *, long: bool, grid: bool, track: Tra
     return all(row["equal"] is not False for row in rows)
 
 
-__all__ = ["BENCHES", "Bench", "Row", "bench_and_tell", "run_benches"]
+def report_runs(json_file: Path | None, *, track: Track) -> list[RunRow]:
+    """Measure whole runs, print the table, write the JSON file; returns the rows that fail."""
+    _check_writable("--json", json_file)
+    rows: list[RunRow] = []
+    for row in run_rows(track):
+        rows.append(row)
+        if json_file is not None:
+            write_json(json_file, rows)
+    show_run_rows(Console(), rows)
+    return [row for row in rows if not row["passed"]]
+
+
+def report_growth(json_file: Path | None, page: Path | None, *, track: Track) -> None:
+    """Measure how a run grows, print the page, and write it and the JSON file."""
+    _check_writable("--json", json_file)
+    _check_writable("--write", page)
+    cells = measure_growth(json_file, page, track=track)
+    print(scale_page(cells))
+
+
+def _check_writable(option: str, path: Path | None) -> None:
+    """Refuse a file that cannot be written, before minutes of timing."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise UserError(f"{option} {path} cannot be written: pass a file in a folder that exists")
+
+
+__all__ = ["BENCHES", "Bench", "Row", "report_growth", "report_runs", "run_benches"]

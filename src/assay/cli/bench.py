@@ -1,11 +1,12 @@
-"""`assay bench`: assay's routes timed against the papers' plain loops."""
+"""`assay bench`: assay's routes timed against the papers' plain loops, and whole runs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from assay.cli.app import app, console, say
+from assay.cli.app import LogJson, app, display, say
+from assay.errors import UserError
 
 
 @app.command()
@@ -18,6 +19,19 @@ def bench(
         bool,
         typer.Option("--grid", help="Only measure a whole grid of trainings: up to 45 minutes."),
     ] = False,
+    run: Annotated[
+        bool,
+        typer.Option("--run", help="Only measure whole runs, by stage: about 10 minutes."),
+    ] = False,
+    scale: Annotated[
+        bool,
+        typer.Option("--scale", help="Only measure how a run grows: about 25 minutes."),
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --scale: write the documentation page here."),
+    ] = None,
+    log_json: LogJson = False,
 ) -> None:
     """Time assay's routes against the papers' plain loops, and check that the results agree.
 
@@ -25,10 +39,25 @@ def bench(
       assay bench
       assay bench --long --json bench.json
       assay bench --grid
+      assay bench --run
+      assay bench --scale --json scale.json --write docs/scale.md
     """
-    from assay.bench import run_and_report
-    from assay.progress import progress_tracker
+    from assay.bench import report_growth, report_runs, run_and_report
 
-    if not run_and_report(file, long=long, grid=grid, track=progress_tracker(console, quiet=False)):
+    modes = [name for name, given in (("grid", grid), ("run", run), ("scale", scale)) if given]
+    if len(modes) > 1:
+        raise UserError(f"--{modes[0]} and --{modes[1]} measure different things: pass one of them")
+    if write is not None and not scale:
+        raise UserError(f"--write {write} is the page of --scale: add --scale")
+    track = display(quiet=False, log_json=log_json).track
+    if scale:
+        report_growth(file, write, track=track)
+    elif run:
+        slow = report_runs(file, track=track)
+        for row in slow:
+            say(f"assay: {row['name']} took {row['ratio']:.2f} times its own arithmetic.")
+        if slow:
+            raise typer.Exit(1)
+    elif not run_and_report(file, long=long, grid=grid, track=track):
         say("assay: a fast route and its plain loop disagree, which is a bug in assay.")
         raise typer.Exit(1)

@@ -186,19 +186,24 @@ def run_and_report(
 ) -> None:
     """Execute a run and write its report; `quiet` prints nothing but errors."""
     from assay.report.page import write_report
+    from assay.runs.estimate import Estimate, announce
     from assay.runs.run import execute_run
     from assay.runs.timing import add_stage
     from assay.runs.validation import check_request, resolve_device
 
     check_request(settings, execution, out)
     settings = replace(settings, device=resolve_device(settings.device))
+    estimates: list[Estimate] = []
+
+    def on_corpus(corpus: "Corpus") -> None:
+        _print_corpus(corpus)
+        # What is left of a resumed run is not known before its jobs are planned.
+        estimate = None if resume else announce(settings, corpus, execution)
+        if estimate is not None:
+            estimates.append(estimate)
+            say(estimate.line())
+
     if not quiet:
-
-        def on_corpus(corpus: "Corpus") -> None:
-            _print_corpus(corpus)
-            if not resume:  # what is left to do is not known before the jobs are planned
-                _print_estimate(settings, corpus, execution)
-
         execution = replace(execution, on_corpus=on_corpus)
     try:
         execute_run(settings, out, execution=execution, resume=resume)
@@ -208,17 +213,10 @@ def run_and_report(
     start = time.perf_counter()
     with execution.stage("report"):
         page = write_report(out)
-    add_stage(out, "report", time.perf_counter() - start)
+    announced = estimates[0].stages if estimates else None
+    add_stage(out, "report", time.perf_counter() - start, announced)
     if not quiet:
         print_results(out, page, explain)
-
-
-def _print_estimate(settings: Settings, corpus: "Corpus", execution: Execution) -> None:
-    from assay.runs.estimate import announce
-
-    estimate = announce(settings, corpus, execution)
-    if estimate is not None:
-        say(estimate.line())
 
 
 def _print_corpus(corpus: "Corpus") -> None:

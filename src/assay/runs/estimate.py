@@ -62,15 +62,22 @@ class Estimate:
 
     @property
     def total(self) -> float:
-        return self.training + self.audit + self.trainings + self.drawing
+        return sum(self.stages.values())
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """The seconds by the names of the stages; tables and report count as one."""
+        return {
+            "training": self.training,
+            "audit": self.audit,
+            "further trainings": self.trainings,
+            "report": self.drawing,
+        }
 
     def line(self) -> str:
         """The estimate in one line."""
-        stages = [("training", self.training), ("audit", self.audit)]
-        if self.trainings:
-            stages.append(("further trainings", self.trainings))
-        listed = ", ".join(f"{name} {_duration(seconds)}" for name, seconds in stages)
-        return f"This will take about {_duration(self.total)}: {listed}, and the report."
+        parts = [f"{name} {_duration(value)}" for name, value in self.stages.items() if value]
+        return f"This will take about {_duration(self.total)}: {', '.join(parts)}."
 
 
 @dataclass(frozen=True)

@@ -116,10 +116,17 @@ class RunTiming:
         write_json(out / TIMING_FILE, self.as_record())
 
 
-def add_stage(out: Path, name: str, seconds: float) -> None:
-    """Add a stage that ends after the run directory is complete, such as the report."""
+def add_stage(
+    out: Path, name: str, seconds: float, estimate: Mapping[str, float] | None = None
+) -> None:
+    """Add a stage that ends after the run directory is complete, such as the report.
+
+    `estimate` has the seconds that were announced for each stage before the work.
+    """
     record = read_json(out / TIMING_FILE)
     record["stages"][name] = round(seconds, DIGITS)
+    if estimate is not None:
+        record["estimate"] = _rounded(estimate)
     write_json(out / TIMING_FILE, record)
 
 

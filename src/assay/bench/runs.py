@@ -1,0 +1,159 @@
+"""Rows for whole runs: seconds by stage, and how much of them is arithmetic.
+
+The arithmetic of a run is what its jobs measured of themselves: the training of the model; the
+scores and probes of the audit; and the further trainings with their predictions. Seconds of jobs
+that ran beside each other are divided by the number of workers, but count at least as much as the
+longest job. Everything else is overhead: starting Python and importing libraries, reading the
+corpus, starting worker processes, job files, tables and the page. A run may take at most
+`MOST_RATIO` times its arithmetic.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypedDict
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from assay.bench.whole_run import (
+    TextShape,
+    WholeRun,
+    execute_command,
+    table_arguments,
+    write_texts,
+)
+from assay.progress import Track, untracked
+
+MOST_RATIO = 1.5  # seconds of a run, relative to its arithmetic
+STAGES = (
+    "start",
+    "corpus",
+    "vectors",
+    "training",
+    "audit",
+    "further trainings",
+    "tables",
+    "report",
+)
+
+
+class RunRow(TypedDict):
+    """A row as it is written to JSON."""
+
+    name: str
+    what: str
+    seconds: float
+    peak_mb: float | None
+    stages: dict[str, float]
+    arithmetic: dict[str, float]  # seconds by stage
+    ratio: float  # seconds relative to the sum of the arithmetic
+    overhead_share: float  # of the seconds
+    estimate: float | None  # seconds that the command announced; None: too short to announce
+    passed: bool
+
+
+@dataclass(frozen=True)
+class RunBench:
+    """A declared run; `arguments` writes its data into a folder and returns the command line."""
+
+    name: str
+    what: str
+    arguments: Callable[[Path], list[str]]
+
+
+def _texts(shape: TextShape, folder: Path) -> list[str]:
+    return table_arguments(write_texts(folder / "texts.csv", shape))
+
+
+RUNS: tuple[RunBench, ...] = (
+    RunBench(
+        "run_texts_20",
+        "1,000 generated documents of 20 words, every probe",
+        partial(_texts, TextShape(1_000, 20)),
+    ),
+    RunBench(
+        "run_texts_175",
+        "500 generated documents of 175 words, every probe",
+        partial(_texts, TextShape(500, 175)),
+    ),
+    RunBench("run_demo", "the built-in reviews, every probe", lambda _: []),
+)
+
+
+def run_rows(track: Track = untracked) -> Iterator[RunRow]:
+    """Measure the declared runs one after another."""
+    for bench in track(RUNS, "runs", len(RUNS)):
+        with TemporaryDirectory() as folder:
+            arguments = bench.arguments(Path(folder))
+            yield row_of(bench, execute_command(arguments, Path(folder) / "out"))
+
+
+def row_of(bench: RunBench, run: WholeRun) -> RunRow:
+    """The row of a finished run."""
+    arithmetic = arithmetic_seconds(run.timing)
+    computed = sum(arithmetic.values())
+    ratio = run.seconds / computed
+    estimate = run.timing.get("estimate")
+    return RunRow(
+        name=bench.name,
+        what=bench.what,
+        seconds=run.seconds,
+        peak_mb=run.peak_mb,
+        stages=stage_seconds(run),
+        arithmetic=arithmetic,
+        ratio=ratio,
+        overhead_share=1 - computed / run.seconds,
+        estimate=None if estimate is None else sum(estimate.values()),
+        passed=ratio <= MOST_RATIO,
+    )
+
+
+def arithmetic_seconds(timing: dict[str, Any]) -> dict[str, float]:
+    """The seconds of arithmetic within each stage, divided by the workers that shared them."""
+    jobs = timing["jobs"]
+    audit = sum(timing["scores"].values()) + sum(timing["probes"].values())
+    further = jobs["further trainings"]
+    return {
+        "training": jobs["training"]["seconds"],
+        "audit": audit / jobs["audit"]["workers"],
+        "further trainings": max(further["seconds"] / further["workers"], further["longest"]),
+    }
+
+
+def stage_seconds(run: WholeRun) -> dict[str, float]:
+    """The seconds of all stages; `start` is what the command does before, between and after."""
+    stages: dict[str, float] = dict(run.timing["stages"])
+    return {"start": run.seconds - sum(stages.values()), **stages}
+
+
+def show_run_rows(console: Console, rows: Sequence[RunRow]) -> None:
+    """Print one column per run, so that the stages fit any terminal."""
+    table = Table(box=box.SIMPLE, padding=(0, 1))
+    table.add_column("seconds")
+    for row in rows:
+        table.add_column(row["name"], justify="right", no_wrap=True)
+    for stage in STAGES:
+        if any(stage in row["stages"] for row in rows):
+            table.add_row(stage, *(_seconds(row["stages"].get(stage)) for row in rows))
+    lines: dict[str, list[str]] = {
+        "whole run": [_seconds(row["seconds"]) for row in rows],
+        "announced": [_seconds(row["estimate"]) for row in rows],
+        "arithmetic": [_seconds(sum(row["arithmetic"].values())) for row in rows],
+        f"ratio (at most {MOST_RATIO})": [f"{row['ratio']:.2f}" for row in rows],
+        "not arithmetic": [f"{row['overhead_share']:.0%}" for row in rows],
+        "peak MB": ["" if row["peak_mb"] is None else f"{row['peak_mb']:.0f}" for row in rows],
+    }
+    table.add_section()
+    for name, cells in lines.items():
+        table.add_row(name, *cells)
+    console.print(table)
+    for row in rows:
+        console.print(f"{row['name']}: {row['what']}", highlight=False)
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"

@@ -1,0 +1,84 @@
+"""Tests of the rows for whole runs: their arithmetic by hand, and the limit on the rest."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from assay.bench import runs
+from assay.bench.runs import (
+    MOST_RATIO,
+    RunBench,
+    arithmetic_seconds,
+    row_of,
+    run_rows,
+    show_run_rows,
+    stage_seconds,
+)
+from assay.bench.whole_run import WholeRun
+
+TIMING = {
+    "stages": {"corpus": 1.0, "training": 11.0, "audit": 8.0, "further trainings": 21.0},
+    "jobs": {
+        "training": {"jobs": 1, "workers": 1, "seconds": 10.0, "longest": 10.0},
+        "audit": {"jobs": 4, "workers": 2, "seconds": 14.0, "longest": 4.0},
+        "further trainings": {"jobs": 5, "workers": 2, "seconds": 30.0, "longest": 9.0},
+    },
+    "scores": {"leave_one_out": 8.0, "gradient": 2.0},
+    "probes": {"adversary": 2.0},
+    "trainings": {},
+    "estimate": {"training": 9.0, "audit": 7.0, "further trainings": 20.0, "report": 5.0},
+}
+BENCH = RunBench("run_small", "a small run", lambda _: [])
+
+
+def run_of(seconds: float) -> WholeRun:
+    return WholeRun(seconds, 512.0, TIMING)
+
+
+def test_arithmetic_is_shared_by_the_workers():
+    assert arithmetic_seconds(TIMING) == {"training": 10.0, "audit": 6.0, "further trainings": 15.0}
+
+
+def test_the_longest_job_cannot_be_shared():
+    further = {"jobs": 2, "workers": 2, "seconds": 30.0, "longest": 29.0}
+    timing = {**TIMING, "jobs": {**TIMING["jobs"], "further trainings": further}}
+    assert arithmetic_seconds(timing)["further trainings"] == 29.0
+
+
+def test_the_stages_add_up_to_the_whole_run():
+    stages = stage_seconds(run_of(45.0))
+    assert stages["start"] == pytest.approx(4.0)
+    assert sum(stages.values()) == pytest.approx(45.0)
+
+
+def test_a_row_by_hand():
+    row = row_of(BENCH, run_of(62.0))
+    assert row["ratio"] == pytest.approx(2.0)
+    assert row["overhead_share"] == pytest.approx(0.5)
+    assert row["estimate"] == pytest.approx(41.0)
+    assert not row["passed"]
+    assert row_of(BENCH, run_of(31.0 * MOST_RATIO))["passed"]
+
+
+def test_the_declared_runs_are_measured_one_after_another(monkeypatch):
+    asked: list[list[str]] = []
+
+    def execute(arguments, out):
+        asked.append(arguments)
+        return run_of(40.0)
+
+    monkeypatch.setattr(runs, "execute_command", execute)
+    rows = list(run_rows())
+    assert [row["name"] for row in rows] == [bench.name for bench in runs.RUNS]
+    assert asked[-1] == []  # the demo is `assay run` without arguments
+    assert all(arguments[0] == "table" for arguments in asked[:-1])
+
+
+def test_the_table_shows_every_stage_and_the_ratio():
+    console = Console(file=StringIO(), width=80)
+    show_run_rows(console, [row_of(BENCH, run_of(62.0))])
+    shown = console.file.getvalue()
+    for text in ("further trainings", "21.0", "2.00", "50%", "41.0", "a small run"):
+        assert text in shown
+    assert "vectors" not in shown
