@@ -76,7 +76,7 @@ def baseline_search(
         proposals = torch.softmax(logits, -1)
         change = (positive(proposals) - before).abs()
         distance = baseline_jsd(proposals, original).sum() + candidate_distance(proposals)
-        loss = settings.penalty * torch.relu(change - settings.free).sum() - distance
+        loss = settings.penalty * torch.relu(change - EPS).sum() - distance
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

@@ -4,8 +4,11 @@ Jain & Wallace 2019, section 4.2.2: several candidates per document move away fr
 weights and from each other by gradient steps, with a penalty on a moved prediction. All documents
 and candidates are optimized in parallel.
 
-Where we depart from the paper: a candidate that ends outside the bound is pulled back along the
-straight line to the original weights until it is inside, so every reported one is feasible.
+Where we depart from the paper: every eps has candidates of its own, whose prediction is free to
+move by that eps, because candidates that were held to a narrow bound say nothing about a wide one.
+A candidate that ends outside the bound is pulled back along the straight line to the original
+weights until it is inside, so every reported one is feasible. What is found is a lower bound: other
+weights may be further away.
 """
 
 import math
@@ -28,17 +31,19 @@ HALVINGS = 30  # of the line to the original weights: to a billionth of its leng
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The published settings for classifiers: penalty 500 on a change beyond 0.01."""
+    """The published settings for classifiers."""
 
     steps: int = 500
     learning_rate: float = 0.01
-    penalty: float = 500.0  # on the TVD
-    free: float = 0.01  # TVD without penalty
+    penalty: float = 500.0  # on the TVD beyond eps
 
 
-# For pairs the published penalty applies to the sum of absolute changes, twice the TVD.
-PAIR_SEARCH = SearchSettings(penalty=1000.0, free=0.005)
 CLASSIFIER_SEARCH = SearchSettings()
+# For eight eps at the cost of the published search for one: fewer and longer steps. On affine heads
+# (40 documents of 8 and of 30 items) its mean distances were 0.65 to 0.98 of the exact ones, and
+# never less than 0.94 of those of the published steps. The penalty is the published one for pairs,
+# where it applies to the sum of absolute changes, twice the TVD.
+FRONTIER_SEARCH = SearchSettings(steps=125, learning_rate=0.08, penalty=1000.0)
 
 
 @dataclass(frozen=True)
@@ -64,14 +69,15 @@ def published_search(
     *,
     settings: SearchSettings = CLASSIFIER_SEARCH,
 ) -> SearchResult:
-    """Optimize from `starts` (B, candidates, T), then keep the best feasible candidate per eps.
+    """Optimize from `starts` (B, candidates, T) for each eps, and keep the best feasible candidate.
 
     Runs in the dtype and on the device of the weights (B, T). The JSD is non-decreasing in eps.
     """
     bounds = torch.from_numpy(validate_eps(eps)).to(weights.device)
     with torch.no_grad():
         original = class_probabilities(decode(weights[:, None]))
-    candidates = _climb(decode, weights, mask, original, starts.to(weights), settings)
+    free = bounds.to(weights)[None, :, None]
+    candidates = _climb(decode, weights, mask, original, starts.to(weights), free, settings)
     with torch.no_grad():
         pulled, shift = _pull_back(decode, weights, candidates, original.double(), bounds)
     return _best(pulled, shift, weights.double(), bounds)
@@ -83,16 +89,20 @@ def _climb(
     mask: Tensor,
     original: Tensor,
     starts: Tensor,
+    free: Tensor,
     settings: SearchSettings,
 ) -> Tensor:
-    logits = starts.clone().requires_grad_()
+    """The candidates (B, E, k, T) from k starts (B, k, T) for each allowed change, `free`."""
+    shape = (len(starts), free.numel(), *starts.shape[1:])
+    logits = starts[:, None].expand(shape).clone().requires_grad_()
     optimizer = torch.optim.Adam([logits], lr=settings.learning_rate, amsgrad=True)
     with torch.enable_grad():
         for _ in range(settings.steps):
             proposals = _softmax(logits, mask)
-            shift = tvd(class_probabilities(decode(proposals)), original)
-            cost = settings.penalty * torch.relu(shift - settings.free).sum()
-            cost = cost - _spread(proposals, weights)
+            change = class_probabilities(decode(proposals.flatten(1, 2)))
+            shift = tvd(change, original).reshape(shape[:-1])
+            cost = settings.penalty * torch.relu(shift - free).sum()
+            cost = cost - _spread(proposals, weights[:, None])
             # Not backward(): the model's parameters must not accumulate gradients.
             (logits.grad,) = torch.autograd.grad(cost, logits)
             optimizer.step()
@@ -100,25 +110,27 @@ def _climb(
 
 
 def _softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    hidden = logits.masked_fill(~mask[:, None], torch.finfo(logits.dtype).min)
-    return torch.softmax(hidden, dim=-1) * mask[:, None]
+    """Weights (B, E, k, T)."""
+    real = mask[:, None, None]
+    hidden = logits.masked_fill(~real, torch.finfo(logits.dtype).min)
+    return torch.softmax(hidden, dim=-1) * real
 
 
 def _spread(proposals: Tensor, weights: Tensor) -> Tensor:
     """The objective: JSD from the original plus, divided by k (k - 1), JSD between candidates.
 
-    Summed over candidates, their pairs and documents. Written as ln 2 minus overlaps (see
-    `numerics`), whose gradient is finite at zero weights.
+    Of proposals (..., k, T) and weights (..., T), summed over everything. Written as ln 2 minus
+    overlaps (see `numerics`), whose gradient is finite at zero weights.
     """
-    count = proposals.shape[1]
+    count, lists = proposals.shape[-2], proposals.shape[:-1].numel()
     term = _x_log_x(proposals)
-    kept = weights[:, None]
-    away = count * len(weights) * math.log(2) - _overlap(proposals, term, kept, _x_log_x(kept))
+    kept = weights[..., None, :]
+    away = lists * math.log(2) - _overlap(proposals, term, kept, _x_log_x(kept))
     if count == 1:
         return away
     one, other = torch.triu_indices(count, count, offset=1, device=weights.device)
-    shared = _overlap(proposals[:, one], term[:, one], proposals[:, other], term[:, other])
-    apart = len(one) * len(weights) * math.log(2) - shared
+    pairs = (values[..., side, :] for side in (one, other) for values in (proposals, term))
+    apart = lists // count * len(one) * math.log(2) - _overlap(*pairs)
     return away + apart / (count * (count - 1))
 
 
@@ -133,11 +145,11 @@ def _x_log_x(x: Tensor) -> Tensor:
 def _pull_back(
     decode: Decode, weights: Tensor, candidates: Tensor, original: Tensor, bounds: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Each candidate (B, k, T) as far out as each bound allows, (B, E, k, T), and its TVD."""
-    shape = (len(weights), len(bounds), candidates.shape[1])
+    """Each candidate (B, E, k, T) as far out as its bound allows, and its TVD."""
+    shape = candidates.shape[:-1]
+    away = candidates - weights[:, None, None]
 
     def at(reach: Tensor) -> Tensor:
-        away = (candidates - weights[:, None])[:, None]
         return weights[:, None, None] + reach[..., None].to(weights) * away
 
     def shift_at(reach: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from torch import Tensor
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.exact.diverse import DiverseAdversaries, diverse_adversaries
 from assay.exact.numerics import Floats, divergence, overlap
-from assay.exact.search import PAIR_SEARCH, SearchResult, published_search, starting_logits
+from assay.exact.search import FRONTIER_SEARCH, SearchResult, published_search, starting_logits
 from assay.exact.several_classes import bracket_adversary
 from assay.exact.two_classes import exact_adversary, furthest_from_each, furthest_from_uniform
 from assay.models.view import AuditView, View
@@ -147,4 +147,4 @@ def _search(view: View, weights: Tensor, eps: tuple[float, ...] = ADVERSARY_EPS)
     keys = document_keys(view.batch.ids, view.seed, "adversary")
     starts = starting_logits(keys, weights.shape[1])
     own = weights.to(view.weights)
-    return published_search(decode, own, view.batch.mask, eps, starts, settings=PAIR_SEARCH)
+    return published_search(decode, own, view.batch.mask, eps, starts, settings=FRONTIER_SEARCH)
