@@ -54,18 +54,20 @@ def audit_documents(
     sample: int = SAMPLE,
     inputs: Mapping[str, Any] | None = None,
     exact_below: int = EXACT_BELOW,
+    scores: Sequence[str] | None = None,
 ) -> AuditResult:
     """Compute every score and ask every probe, batch by batch, in the order of the documents.
 
     `run` describes all documents of the run, where these are only some of them; costly scores are
     computed on at most `sample` of those. `inputs` come from `inputs_of`. Leave-one-out of
-    documents with fewer than `exact_below` items is exact.
+    documents with fewer than `exact_below` items is exact. `scores` limits the scores to these.
     """
     run = run or RunDocuments.of(documents)
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes), run.words)
     # Probes without a measure need further trainings and are asked when those are finished.
     wanted = {name: ask for name in probes if (ask := PROBES[name].measure) is not None}
-    sought = scores_for([PROBES[name] for name in wanted])
+    possible = scores_for([PROBES[name] for name in wanted])
+    sought = [score for score in possible if scores is None or score.name in scores]
     sampled = run.sample(sample, seed)
     samples = {score.name: sampled for score in sought if score.costly}
     pool = None if split.pool is None else split.pool.to(device)
@@ -78,12 +80,12 @@ def audit_documents(
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
         batch = split.batch(cut.tolist()).to(device)
         view = AuditView(model, batch, seed, pool, exact_below, checked, bound)
-        scores = compute_scores(view, sought, samples, missing, of_scores)
-        columns = dict(scores)
+        computed = compute_scores(view, sought, samples, missing, of_scores)
+        columns = dict(computed)
         for probe, measure in wanted.items():
             try:
                 with of_probes(probe):
-                    outcome = measure(view, scores)
+                    outcome = measure(view, computed)
             except NotApplicable as reason:
                 missing[probe] = str(reason)
                 continue

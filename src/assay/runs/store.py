@@ -38,6 +38,10 @@ CODE: Mapping[str, tuple[str, ...]] = {
         *("data", "models", "statistics", "scores", "exact", "probes"),
         *("evidence.py", "runs/audit.py", "runs/jobs.py"),
     ),
+    "graded": (
+        *("data", "models", "statistics", "scores", "exact", "probes", "verdict"),
+        *("evidence.py", "runs/audit.py", "controls/graded"),
+    ),
 }
 
 

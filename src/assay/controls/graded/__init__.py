@@ -1,0 +1,1 @@
+"""Graded controls: hand-built models whose answer is known in degrees, and the error rates."""

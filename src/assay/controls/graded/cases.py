@@ -1,0 +1,162 @@
+"""One case of the graded controls: models of one dose are drawn, audited and judged.
+
+A case joins a hand-built model with a hand-made set of models, so that all ten claims are tested at
+once and are corrected for that, as in a real run. Seeds of calibration and test never meet.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+
+from assay.controls.graded.documents import Lexicon, Variation, draw_corpus
+from assay.controls.graded.families import (
+    ONE_MODEL,
+    ROLES,
+    SETS,
+    SEVERAL_MODELS,
+    Family,
+    Role,
+    claims_of,
+    families_of,
+)
+from assay.controls.graded.model_sets import draw_set, set_evidence
+from assay.controls.graded.models import HandBuiltModel
+from assay.data.files import read_json, write_json
+from assay.runs.audit import audit_documents
+from assay.runs.store import Job, code_identity, finished, publish
+from assay.verdict import judge
+
+PROBES = ("agreement", "permutation", "adversary", "erase_one", "erase_order", "rationale")
+# What claims read: attention, two references, and each of them in a second form.
+SCORES = (
+    "attention",
+    "gradient",
+    "leave_one_out",
+    "leave_one_out_masked",
+    "integrated_gradients",
+)
+SAMPLE = 50  # documents on which the second forms are computed
+FILE = "answers.json"
+
+
+@dataclass(frozen=True)
+class GradedAnswer:
+    """The finding of one claim on one case."""
+
+    claim: str
+    family: str
+    role: Role
+    dose: float
+    case: int
+    finding: str
+    reason: str | None
+    effect: float | None
+    low: float | None
+    high: float | None
+    measures: Mapping[str, float]  # the effects of joined measures, by name
+
+
+@dataclass(frozen=True)
+class GradedCase:
+    """All families of one role at one dose, with one set of seeds."""
+
+    role: Role
+    dose: float
+    number: int
+    documents: int
+    folder: Path
+    code: str = field(default_factory=partial(code_identity, "graded"))
+
+    @property
+    def seed(self) -> int:
+        """Of everything drawn here; no two cases, doses or roles share one."""
+        place = [ROLES.index(self.role), self.number, round(self.dose * 1_000)]
+        return int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0] >> np.uint64(2))
+
+    @property
+    def job(self) -> Job:
+        identity = {
+            "role": self.role,
+            "dose": self.dose,
+            "number": self.number,
+            "documents": self.documents,
+        }
+        return Job("graded", identity, self.code)
+
+
+def run_case(case: GradedCase) -> Path:
+    """Write the answers of a case into its folder, if they are not there."""
+    done = finished(case.folder, case.job)
+    if done is not None:
+        return done
+    torch.set_num_threads(1)  # cases run in parallel
+    answers = [asdict(answer) for answer in answer_case(case)]
+    return publish(case.folder, case.job, lambda place: write_json(place / FILE, answers))
+
+
+def read_answers(places: Sequence[Path]) -> list[GradedAnswer]:
+    """The answers of finished cases, by claim, role, dose and case."""
+    found = [GradedAnswer(**row) for place in places for row in read_json(place / FILE)]
+    return sorted(found, key=lambda one: (one.claim, one.role, one.family, one.dose, one.case))
+
+
+def answer_case(case: GradedCase) -> Iterator[GradedAnswer]:
+    """The findings of every claim on its family."""
+    several = set_evidence(*draw_set(SETS[case.role], case.dose, case.seed, case.documents))
+    for place, family in enumerate(families_of(case.role)):
+        entries = judge(pl.concat([family_evidence(case, family), several]), seed=0)
+        own = claims_of(case.role, family.name)
+        # The set is the same beside every family: its claims are taken once.
+        claims = {*own, *(SEVERAL_MODELS if place == 0 else ())}
+        yield from (_answer(case, entry) for entry in entries if entry["claim"] in claims)
+
+
+def family_evidence(case: GradedCase, family: Family) -> pl.DataFrame:
+    """The evidence of a hand-built model with the case's dose."""
+    rng = np.random.default_rng([case.seed, 5])
+    variation = Variation.draw(rng, classes=2 if family.two_classes else None)
+    lexicon = Lexicon(variation, case.seed)
+    off = 1 - case.dose
+    corpus = draw_corpus(
+        lexicon,
+        case.documents,
+        copies=off if family.copies else 0.0,
+        mismarked=off if family.mismarked else 0.0,
+    )
+    model = HandBuiltModel(lexicon, family.build, case.dose, case.seed)
+    slow = variation.classes > 2
+    audited = audit_documents(
+        model,
+        corpus.test,
+        corpus.vocabulary,
+        probes=[name for name in PROBES if not (slow and name == "adversary")],
+        seed=case.number,
+        model_seed=case.number,
+        sample=SAMPLE,
+        inputs={"rationale": None},
+        scores=SCORES,
+    )
+    return audited.evidence
+
+
+def _answer(case: GradedCase, entry: Mapping[str, Any]) -> GradedAnswer:
+    pairs = {**ONE_MODEL, **SEVERAL_MODELS}
+    return GradedAnswer(
+        claim=entry["claim"],
+        family=pairs[entry["claim"]].of(case.role),
+        role=case.role,
+        dose=case.dose,
+        case=case.number,
+        finding=entry["finding"],
+        reason=entry.get("reason"),
+        effect=entry["effect"],
+        low=entry["low"],
+        high=entry["high"],
+        measures={each["name"]: each["effect"] for each in entry.get("measures", ())},
+    )
