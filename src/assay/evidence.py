@@ -86,16 +86,23 @@ def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:
     return signed.select(SCHEMA.names()).cast(SCHEMA)
 
 
-def labels_and_predictions(frame: pl.DataFrame, *groups: str) -> list[NDArray[np.int64]]:
-    """The labels (N,) of a probe's documents, then per group the predictions (seeds, N)."""
+def labels_and_predictions(
+    frame: pl.DataFrame, *groups: str
+) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int64]]]:
+    """The labels (N,) of a probe's documents, and per group the predictions (S, N) of its models.
+
+    Seeds are those that all groups have. A group without models is absent.
+    """
     labels = frame.filter(quantity="label").sort("instance")["value"]
-    predictions = frame.filter(quantity="prediction").sort("seed", "instance")
-    arrays = [labels.to_numpy().astype(np.int64)]
-    for group in groups:
-        own = predictions.filter(group=group)
-        models = own["seed"].n_unique()
-        arrays.append(own["value"].to_numpy().astype(np.int64).reshape(models, -1))
-    return arrays
+    predictions = frame.filter(pl.col("group").is_in(groups), quantity="prediction")
+    present = predictions["group"].n_unique()
+    shared = pl.col("group").n_unique().over("seed") == present
+    table = predictions.filter(shared).sort("seed", "instance").partition_by("group", as_dict=True)
+    models = {
+        str(name): own["value"].to_numpy().astype(np.int64).reshape(own["seed"].n_unique(), -1)
+        for (name,), own in table.items()
+    }
+    return labels.to_numpy().astype(np.int64), models
 
 
 def empty() -> pl.DataFrame:

@@ -10,12 +10,14 @@ import polars as pl
 from assay.evidence import labels_and_predictions
 from assay.probes import PROBES
 from assay.probes.probe import Quantity
+from assay.statistics.estimates import f1_influence, mean_estimate
 from assay.statistics.intervals import (
     Interval,
     f1_difference,
     mean_interval,
     median_interval,
     score_interval,
+    scored_classes,
     seeds_interval,
     share_interval,
 )
@@ -24,6 +26,9 @@ SIGNIFICANT = 0.05
 ALL = "all"
 OVER_SEEDS = "mean_over_seeds"  # of one number per trained model
 OVER_DOCUMENTS = "over_documents"  # of two groups of trained models, document by document
+COMMON_F1 = "common_f1"  # of one group of trained models, with the same classes for all groups
+SHARED, BY_SEED = "mean_shared", "mean_by_seed"
+OF_THE_PROBE = (OVER_DOCUMENTS, COMMON_F1)  # computed from the rows of other quantities too
 CLASSIFICATION = ("accuracy", "f1", "macro_f1")  # of a quantity that holds a class index
 SCHEMA = pl.Schema(
     {
@@ -65,29 +70,25 @@ def _probe_rows(
             for name in (ALL, *classes):
                 chosen = values if name == ALL else values.filter(pl.col("predicted") == name)
                 for statistic in _statistics(quantity, name, classes):
-                    yield {
-                        "quantity": quantity.name,
-                        "group": group,
-                        "class": name,
-                        "statistic": statistic,
-                        **_statistic(chosen, statistic, classes, seed),
-                    }
-        if quantity.compares is not None and not measured.is_empty():
-            yield {
-                "quantity": quantity.name,
-                "group": None,
-                "class": ALL,
-                "statistic": OVER_DOCUMENTS,
-                **_compared(frame, quantity.compares, seed),
-            }
+                    for part, rows in _parts(chosen, group, statistic, quantity, frame):
+                        yield {
+                            "quantity": quantity.name,
+                            "group": part,
+                            "class": name,
+                            "statistic": statistic,
+                            **_statistic(rows, statistic, classes, seed),
+                        }
+        if not measured.is_empty():
+            for row in _whole_rows(frame, quantity, seed):
+                yield {"quantity": quantity.name, "class": ALL, **row}
 
 
 def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterator[str]:
     """The statistics of a row; by predicted class only those that do not compare with labels."""
     other = "macro_f1" if len(classes) == 2 else "f1"
     for statistic in quantity.statistics:
-        if statistic == OVER_DOCUMENTS:
-            continue  # of all groups together
+        if statistic in OF_THE_PROBE or (name != ALL and statistic in (SHARED, BY_SEED)):
+            continue
         if (name == ALL and statistic != other) or statistic not in (*CLASSIFICATION, OVER_SEEDS):
             yield statistic
 
@@ -104,6 +105,34 @@ def _groups(
             placed = own.join(by.select("instance", by="value"), on="instance")
             for name, part in _bins(placed, quantity):
                 yield name if group is None else f"{group};{name}", part
+
+
+def _parts(
+    rows: pl.DataFrame, group: str | None, statistic: str, quantity: Quantity, frame: pl.DataFrame
+) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    """The rows that a statistic is computed from: all, one part per seed, or the shared ones."""
+    if statistic == BY_SEED:
+        for seed in rows["seed"].unique().sort():
+            name = f"seed={seed}"
+            own = rows.filter(pl.col("seed") == seed)
+            yield (name if group is None else f"{group};{name}"), own
+    elif statistic == SHARED:
+        others = frame.filter(pl.col("quantity").is_in(quantity.shared_with)).drop_nulls("value")
+        counts = others.group_by("instance").agg(found=pl.col("quantity").n_unique())
+        both = counts.filter(pl.col("found") == len(quantity.shared_with))
+        yield group, rows.join(both, on="instance", how="semi")
+    else:
+        yield group, rows
+
+
+def _whole_rows(frame: pl.DataFrame, quantity: Quantity, seed: int) -> Iterator[dict[str, object]]:
+    """The statistics that compare trained models by their predictions."""
+    if quantity.compares is not None:
+        compared = _compared(frame, quantity.compares, seed)
+        yield {"group": None, "statistic": OVER_DOCUMENTS, **compared}
+    if COMMON_F1 in quantity.statistics:
+        for group, score in _common_f1(frame):
+            yield {"group": group, "statistic": COMMON_F1, **score}
 
 
 def _bins(placed: pl.DataFrame, quantity: Quantity) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -128,7 +157,7 @@ def _statistic(
 
 def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
     match statistic:
-        case "mean":
+        case "mean" | "mean_shared" | "mean_by_seed":
             return mean_interval(values, seed)
         case "mean_over_seeds":
             return seeds_interval(values)
@@ -151,9 +180,21 @@ def _compared(
     frame: pl.DataFrame, groups: tuple[str, str], seed: int
 ) -> dict[str, float | int | None]:
     """The F1 of the first group's models minus that of the second's."""
-    labels, first, second = labels_and_predictions(frame, *groups)
+    labels, models = labels_and_predictions(frame, *groups)
+    first, second = (models[name] for name in groups)
     interval = f1_difference(labels, first, second, seed)
     return {**asdict(interval), "skipped": 0}
+
+
+def _common_f1(frame: pl.DataFrame) -> Iterator[tuple[str, dict[str, float | int | None]]]:
+    """The mean F1 of each group's models, over the classes that any model of the probe predicts."""
+    predictions = frame.filter(pl.col("quantity") == "prediction")
+    labels, models = labels_and_predictions(frame, *predictions["group"].unique())
+    named = np.concatenate([labels, predictions["value"].to_numpy().astype(np.int64)])
+    for group, predicted in sorted(models.items()):
+        score = mean_estimate(f1_influence(labels, predicted, scored_classes(named)))
+        low, high = score.interval()
+        yield group, {"value": score.value, "low": low, "high": high, "n": score.n, "skipped": 0}
 
 
 def _classified(rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int) -> Interval:

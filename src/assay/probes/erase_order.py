@@ -165,7 +165,7 @@ PROBE = Probe(
         Quantity(
             "fraction_never_one",
             "the fraction, counted as 1 where the order never flips",
-            ("median",),
+            ("mean", "median"),
             direction="lower is more faithful",
         ),
         Quantity(

@@ -103,7 +103,7 @@ PROBE = Probe(
     needs="model + trainer",
     scores=(),
     quantities=(
-        F1,
+        replace(F1, statistics=("mean_over_seeds", "common_f1")),
         ACCURACY,
         PREDICTION,
         LABEL,

@@ -248,7 +248,7 @@ PROBE = Probe(
         Quantity(
             "imitation_cost",
             "the far model's TVD minus that of lambda 0",
-            ("mean",),
+            ("mean", "mean_by_seed"),
             unit="TVD",
             direction="higher is more faithful",
         ),

@@ -19,7 +19,9 @@ from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 # ones. `accuracy`, `f1` (of the second of two classes) and `macro_f1` (of three classes or more)
 # compare a predicted class with the label. `mean_over_seeds` is for one number per trained model,
 # with Student's t interval. `over_documents` is the F1 of some models minus that of others,
-# computed from their rows of `prediction` (see `compares`).
+# computed from their rows of `prediction` (see `compares`); `common_f1` is the mean F1 of a group's
+# models with the same classes for every group. `mean_shared` is the mean over the documents that
+# have all quantities of `shared_with` too, and `mean_by_seed` has one row per model.
 Statistic = Literal[
     "mean",
     "median",
@@ -31,6 +33,9 @@ Statistic = Literal[
     "macro_f1",
     "mean_over_seeds",
     "over_documents",
+    "common_f1",
+    "mean_shared",
+    "mean_by_seed",
     "max",
 ]
 Direction = Literal["higher is more faithful", "lower is more faithful", "neither"]
@@ -49,6 +54,7 @@ class Quantity:
     binned_by: str | None = None  # another quantity of the probe, cut at `edges`
     edges: tuple[float, ...] = ()
     compares: tuple[str, str] | None = None  # two groups of `prediction`, for `over_documents`
+    shared_with: tuple[str, ...] = ()  # quantities that a document must have for `mean_shared`
     detail: bool = False  # one of a large family: summarized, but not listed
 
 

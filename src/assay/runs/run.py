@@ -39,6 +39,7 @@ from assay.runs.manifest import RUN_FILE, Manifest
 from assay.runs.store import locked, sweep
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
+from assay.statistics.intervals import balanced_accuracy_interval
 from assay.summary import summarize
 from assay.training.recipes import configure, corpus_for, recipe_for
 from assay.training.specs import TrainingBudget, training_budget
@@ -72,7 +73,8 @@ class Results:
 
     def verdict(self) -> list[dict[str, Any]]:
         """One finding per claim."""
-        return judge(self.rows, self.seed, self.manifest.not_applicable)
+        guesses = bool(self.manifest.test.values.get("guesses"))
+        return judge(self.rows, self.seed, self.manifest.not_applicable, guesses)
 
     def write(self, folder: Path) -> None:
         """Write the tables of a run directory, and last the manifest that calls it complete."""
@@ -360,11 +362,21 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
 
 
 def test_metrics(instances: pl.DataFrame, corpus: Corpus) -> dict[str, Any]:
-    """How good the model is; an audit of a model that cannot do its task says little."""
+    """How good the model is; an audit of a model that cannot do its task says little.
+
+    A model guesses if its balanced accuracy may be that of chance, one over the number of classes.
+    """
     labels, predictions = instances["label"].to_list(), instances["prediction"].to_list()
+    sizes = instances["label"].value_counts()["count"]
+    balanced = balanced_accuracy_interval(labels, predictions)
     metrics: dict[str, Any] = {
         "n": len(labels),
         "accuracy": float((instances["label"] == instances["prediction"]).mean()),  # type: ignore[arg-type]
+        "largest_class": float(sizes.to_numpy().max() / len(labels)),
+        "balanced_accuracy": balanced.value,
+        "balanced_accuracy_low": balanced.low,
+        "balanced_accuracy_high": balanced.high,
+        "guesses": balanced.low <= 1 / len(sizes),
         "macro_f1": float(f1_score(labels, predictions, average="macro")),
     }
     if corpus.binary:

@@ -78,6 +78,22 @@ def seeds_interval(values: Values) -> Interval:
     return Interval(value, value - half, value + half, given.size)
 
 
+def balanced_accuracy_interval(labels: Sequence[str], predictions: Sequence[str]) -> Interval:
+    """The mean over the classes that occur of the share of their documents predicted correctly.
+
+    The variance adds two hits and two misses to every class (Agresti and Coull), because a class
+    whose few documents are all predicted correctly is not known to be perfect.
+    """
+    truth, answers = np.asarray(labels), np.asarray(predictions)
+    classes = np.unique(truth)
+    sizes = np.array([(truth == one).sum() for one in classes])
+    hits = np.array([((truth == one) & (answers == one)).sum() for one in classes])
+    shares = (hits + 2) / (sizes + 4)
+    error = float(np.sqrt((shares * (1 - shares) / (sizes + 4)).sum())) / len(classes)
+    value, half = float((hits / sizes).mean()), float(stats.norm.ppf(TAILS[1])) * error
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), len(truth))
+
+
 def score_interval(
     labels: Sequence[str], predictions: Sequence[str], classes: Sequence[str], score: str, seed: int
 ) -> Interval:
@@ -103,19 +119,31 @@ def f1_difference(
     """The mean F1 of models `ones` minus that of `others`, over documents.
 
     Labels (N,), predictions (S, N) of S models of either kind. All models predict the same
-    resample, so what makes a document hard for both drops out of the difference. F1 is that of
-    class 1 where there is no third class, and otherwise the mean over the classes that occur.
+    resample, so what makes a document hard for both drops out of the difference. F1 is the same
+    one for both kinds; see `scored_classes`.
     """
     answers = np.vstack([labels[None], ones, others])
     kinds, counts = np.unique(answers, axis=1, return_counts=True)  # documents that are alike
     split = 1 + len(ones)
 
+    classes = scored_classes(answers)
+
     def gap(drawn: NDArray[np.int64]) -> Floats:
-        first = _mean_f1(drawn, kinds[0], kinds[1:split])
-        return first - _mean_f1(drawn, kinds[0], kinds[split:])
+        first = _mean_f1(drawn, kinds[0], kinds[1:split], classes)
+        return first - _mean_f1(drawn, kinds[0], kinds[split:], classes)
 
     draws = np.concatenate([gap(part) for part in _resampled_counts(counts, seed)])
     return _percentile_interval(float(gap(counts[None])[0]), draws, len(labels))
+
+
+def scored_classes(answers: ClassIndices) -> list[int]:
+    """The classes whose F1 counts: class 1 if there is no third class, else all that occur.
+
+    `answers` holds the labels and the predictions of all models that are compared, so that one
+    choice serves all of them.
+    """
+    named = np.unique(answers)
+    return [1] if named.max() < 2 else [int(one) for one in named]
 
 
 def resampled_means(columns: Floats, seed: int) -> Floats:
@@ -220,13 +248,16 @@ CLASSIFICATION_SCORES: dict[str, Callable[[ConfusionCounts], ConfusionCounts]] =
 }
 
 
-def _mean_f1(counts: NDArray[np.int64], labels: ClassIndices, predictions: ClassIndices) -> Floats:
+def _mean_f1(
+    counts: NDArray[np.int64],
+    labels: ClassIndices,
+    predictions: ClassIndices,
+    classes: Sequence[int],
+) -> Floats:
     """(D,): the mean F1 over models in each draw of counts (D, K) of the kinds of documents."""
-    named = np.unique([labels, *predictions])
-    counted = np.array([1]) if named.max() < 2 else named
     scores = [
         _class_f1(counts, labels == one, predicted == one)
-        for one in counted
+        for one in classes
         for predicted in predictions
     ]
     mean: Floats = np.mean(scores, axis=0)

@@ -1,7 +1,8 @@
 """The verdict: one finding per claim, with its effect, its interval and its yardstick.
 
 There is no overall score, because the answer depends on what one means by an explanation. Every
-claim has a file of its own. To add one, write its file and add its line to `CLAIMS`.
+claim has a file of its own. To add one, write its file and add its line to `CLAIMS`. How a claim is
+decided stands in `decision`, once for all of them.
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,9 @@ from assay.verdict import (
     stable,
     top_weight,
 )
-from assay.verdict.claim import NOTIONS, Claim, Notion, as_sentence, decision
+from assay.verdict.case import Case
+from assay.verdict.claim import NOTIONS, Claim, Notion, as_sentence
+from assay.verdict.decision import decide, empty_decision
 
 CLAIMS = (
     needed.CLAIM,
@@ -38,20 +41,39 @@ CLAIMS = (
 
 
 def judge(
-    evidence: pl.DataFrame, seed: int, not_applicable: Mapping[str, str] | None = None
+    evidence: pl.DataFrame,
+    seed: int,
+    not_applicable: Mapping[str, str] | None = None,
+    guesses: bool = False,
 ) -> list[dict[str, Any]]:
     """One entry per claim, in the order of the debate.
 
-    `not_applicable` holds the reason for each probe that was requested but has no rows.
+    `not_applicable` holds the reason for each probe that was requested but has no rows. `guesses`
+    says that the model is no better than chance: then no claim about it is decided, except whether
+    people mark the same items.
     """
-    return [_entry(claim, evidence, seed, not_applicable or {}) for claim in CLAIMS]
+    absent = not_applicable or {}
+    measured = set(evidence["probe"].unique())
+    cases = [
+        Case(claim, claim.read(_rows(evidence, claim), seed))
+        for claim in CLAIMS
+        if claim.probe in measured
+    ]
+    decided = {
+        case.claim.name: found for case, found in zip(cases, decide(cases, guesses), strict=True)
+    }
+    return [
+        _declared(claim) | (decided.get(claim.name) or _unmeasured(claim, absent))
+        for claim in CLAIMS
+    ]
 
 
-def _entry(
-    claim: Claim, evidence: pl.DataFrame, seed: int, not_applicable: Mapping[str, str]
-) -> dict[str, Any]:
-    """A claim as verdict.json records it."""
-    declared = {
+def _rows(evidence: pl.DataFrame, claim: Claim) -> pl.DataFrame:
+    return evidence.filter(pl.col("probe").is_in((claim.probe, *claim.also_reads)))
+
+
+def _declared(claim: Claim) -> dict[str, Any]:
+    return {
         "claim": claim.name,
         "says": claim.says,
         "probe": claim.probe,
@@ -59,14 +81,13 @@ def _entry(
         "yardstick": claim.yardstick,
         "notion": claim.notion,
     }
-    own = evidence.filter(pl.col("probe") == claim.probe)
-    if own.is_empty() and claim.probe in not_applicable:
-        return declared | decision("not applicable", as_sentence(not_applicable[claim.probe]))
-    if own.is_empty():
-        why = f"The probe '{claim.probe}' was not part of this run."
-        return declared | decision("not measured", why)
-    others = evidence.filter(pl.col("probe").is_in(claim.also_reads))
-    return declared | claim.decide(pl.concat([own, others]), seed)
+
+
+def _unmeasured(claim: Claim, not_applicable: Mapping[str, str]) -> dict[str, Any]:
+    if claim.probe in not_applicable:
+        return empty_decision("not applicable", as_sentence(not_applicable[claim.probe]))
+    why = f"The probe '{claim.probe}' was not part of this run."
+    return empty_decision("not measured", why)
 
 
 __all__ = ["CLAIMS", "NOTIONS", "Claim", "Notion", "judge"]

@@ -1,68 +1,94 @@
 """Does attention order the items as other importance measures do?
 
-The effect is the position of attention's tau with leave-one-out between a floor, the tau of
-shuffled weights, and a ceiling, the tau of the gradient.
+Two references are asked, leave-one-out and the gradient, and two questions about each: is the whole
+order the same (Kendall's tau), and are the items at the top the same (a tenth of the items, at
+least one). Tau alone is blind to the top: it stays high with the largest weight on the wrong item.
+All four effects run from 0, the expectation for the same weights shuffled among the items, to 1,
+the same order. The claim is supported only if all measures support it and contradicted only if all
+contradict it.
+
+A reference that does not agree with itself cannot judge attention. Leave-one-out by deletion is
+compared with leave-one-out by the unknown word, and the gradient with integrated gradients. If that
+was not measured, the agreement of the two references with each other stands in for it. A reference
+below the limit is left out.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
-from assay.statistics.intervals import TAILS, resampled_means
-from assay.verdict.claim import (
-    JAIN_WALLACE,
-    Claim,
-    Decision,
-    decision,
-    ratio_bounds,
-    side,
-    side_by_side,
-    two_decimals,
-)
+from assay.statistics.estimates import mean_estimate, ratio_estimate
+from assay.verdict.claim import JAIN_WALLACE, SIGNED_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.tables import by_document, values_of
+from assay.verdict.wording import short
 
-AGREES_FROM = 0.8  # of the way from shuffled weights to the agreement of gradient and leave-one-out
-DISAGREES_BELOW = 0.5  # controls: 1.1 against 0.4, the smallest margin of all claims
-# Attention's own tau. Below it, agreement is too weak to support the claim. This threshold was for
-# the tau between gradient and leave-one-out, until the attention of a control, which is the reason,
-# agreed better with leave-one-out than the gradient did. Controls: 0.7 against 0.1.
-AGREES_TAU = 0.4
+SUPPORTED_ABOVE = 0.4
+CONTRADICTED_BELOW = 0.2
+WEAK_REFERENCE = 0.3  # tau of a reference with itself, below which it is left out
+REFERENCES = {  # the quantity that shows whether the reference agrees with itself
+    "leave_one_out": "tau_leave_one_out_leave_one_out_masked",
+    "gradient": "tau_gradient_integrated_gradients",
+}
+BETWEEN = "tau_gradient_leave_one_out"
+PUBLISHED = ("tau_attention_leave_one_out", "tau_attention_gradient", BETWEEN)
+EXPECTED = "top_overlap_expected"
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    names = [f"tau_{score}_leave_one_out" for score in ("attention", "gradient", "shuffled")]
-    taus = side_by_side(evidence, names)
-    if taus is None:
-        return decision("not applicable", "This model gives no gradients, so there is no ceiling.")
-    n = len(taus)
-    if n < 2:
-        return decision("undecided", "Fewer than two documents have all three taus.", n=n)
-    draws = resampled_means(taus, seed)
-    spans = draws[:, 1] - draws[:, 2]
-    if np.quantile(spans, TAILS[0]) <= 0:
-        why = "Gradient and leave-one-out agree with each other no better than shuffled weights do."
-        return decision("undecided", why, n=n)
-    low, high = ratio_bounds(draws[:, 0] - draws[:, 2], spans)
-    own, ceiling, floor = taus.mean(0)
-    effect = float((own - floor) / (ceiling - floor))
-    finding = side(low, high, supported=AGREES_FROM, contradicted=DISAGREES_BELOW)
-    weak = finding == "supported" and own < AGREES_TAU
-    if weak:
-        finding = "undecided"
-    return decision(finding, _why(own, ceiling, floor, effect, weak), effect, low, high, n)
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
+    own = _self_agreement(evidence)
+    strong = [name for name, tau in own.items() if tau is not None and tau >= WEAK_REFERENCE]
+    measures = tuple(each for name in strong for each in _measures(evidence, name))
+    beside = tuple(_beside(evidence))
+    left_out = " ".join(_left_out(name, tau) for name, tau in own.items() if name not in strong)
+    if not measures:
+        says = left_out or "This model gives neither leave-one-out nor gradients to compare with."
+        return Reading(says=says, reason="reference too weak", beside=beside)
+    listed = ", ".join(f"{each.name} {short(each.estimate.value)}" for each in measures)
+    says = f"Agreement of attention, from shuffled weights (0) to the same order (1): {listed}."
+    return Reading(says=f"{says} {left_out}".rstrip(), measures=measures, beside=beside)
 
 
-def _why(own: float, ceiling: float, floor: float, effect: float, weak: bool) -> str:
-    why = (
-        f"Attention's tau with leave-one-out is {two_decimals(own)}. The gradient reaches "
-        f"{two_decimals(ceiling)} (ceiling) and shuffled weights {two_decimals(floor)} (floor). "
-        f"Attention covers {effect:.0%} of the way from floor to ceiling; supported from "
-        f"{AGREES_FROM:.0%}, contradicted below {DISAGREES_BELOW:.0%}."
+def _self_agreement(evidence: pl.DataFrame) -> dict[str, float | None]:
+    """Per reference that attention was compared with, its agreement with itself."""
+    found: dict[str, float | None] = {}
+    for name, quantity in REFERENCES.items():
+        if not len(values_of(evidence, f"rank_tau_attention_{name}")):
+            continue
+        taus = values_of(evidence, quantity)
+        taus = taus if len(taus) else values_of(evidence, BETWEEN)
+        found[name] = float(np.mean(taus)) if len(taus) else None
+    return found
+
+
+def _measures(evidence: pl.DataFrame, reference: str) -> Iterator[Measure]:
+    said, tau = reference.replace("_", "-"), f"rank_tau_attention_{reference}"
+    mean = mean_estimate(values_of(evidence, tau), SIGNED_BOUNDS)
+    yield Measure(f"tau with {said}", mean, f"mean({tau})")
+    overlap = f"top_overlap_attention_{reference}"
+    shares = by_document(evidence, [overlap, EXPECTED])
+    if shares is None or not (shares[:, 1] < 1).any():
+        return
+    estimate = ratio_estimate(shares[:, 0] - shares[:, 1], 1 - shares[:, 1], SIGNED_BOUNDS)
+    formula = f"(mean({overlap}) - mean({EXPECTED})) / (1 - mean({EXPECTED}))"
+    yield Measure(f"top items shared with {said}", estimate, formula)
+
+
+def _beside(evidence: pl.DataFrame) -> Iterator[Beside]:
+    for quantity in (*PUBLISHED, *REFERENCES.values()):
+        taus = values_of(evidence, quantity)
+        if len(taus):
+            yield Beside.of(f"mean {quantity}", mean_estimate(taus, SIGNED_BOUNDS))
+
+
+def _left_out(reference: str, tau: float | None) -> str:
+    said = reference.replace("_", "-").capitalize()
+    if tau is None:
+        return f"{said} is left out: its agreement with itself was not measured."
+    return (
+        f"{said} is left out: its agreement with itself is a tau of {short(tau)}, below "
+        f"{WEAK_REFERENCE}."
     )
-    if weak:
-        why += (
-            f" However, a tau below {AGREES_TAU} is too weak to support the claim, whatever the "
-            "ceiling is."
-        )
-    return why
 
 
 CLAIM = Claim(
@@ -70,10 +96,12 @@ CLAIM = Claim(
     notion="faithfulness",
     says="Attention orders the items as other importance measures do.",
     clause="attention orders the items as other importance measures do",
-    effect_label="position between shuffled weights (0) and the agreement of gradient and "
-    "leave-one-out (1)",
+    effect_label="agreement with the reference, from shuffled weights (0) to the same order (1)",
+    unit="share of the way from shuffled to equal",
     probe="agreement",
     paper=JAIN_WALLACE,
-    yardstick="gradient with leave-one-out (ceiling), shuffled weights (floor)",
-    decide=decide,
+    yardstick="leave-one-out and gradient, where they agree with themselves; shuffled weights",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    read=read,
 )

@@ -1,49 +1,48 @@
 """Does the prediction depend on which items get the weight?
 
-The effect is the share of documents whose prediction moves noticeably when the weights are
-shuffled among the items. Documents with a dominant weight decide, where there are enough of them.
+The effect is the mean movement of the prediction (TVD) when the weights are dealt out to other
+items, so that no item keeps its own place. It is in points of probability and not relative to the
+furthest movement: a model that hardly uses its weights would otherwise score as high as one that
+does. Documents with a single item have no other place for its weight and do not enter.
 """
 
 import polars as pl
 
-from assay.statistics.intervals import share_interval
-from assay.verdict.claim import (
-    JAIN_WALLACE,
-    MAJORITY,
-    Claim,
-    Decision,
-    decision,
-    side,
-    side_by_side,
-)
+from assay.statistics.estimates import mean_estimate
+from assay.statistics.intervals import median_interval
+from assay.verdict.claim import JAIN_WALLACE, SHARE_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.tables import values_of
+from assay.verdict.wording import short
 
-# Controls: 1.0 of the documents against 0.14.
-NOTICEABLE_TVD = 0.1  # a change of the prediction that a reader would notice
-DOMINANT_WEIGHT = 0.5  # attention points at one item
-ENOUGH_DOMINANT = 30  # documents; with fewer, all documents are used
+SUPPORTED_ABOVE = 0.10  # TVD
+CONTRADICTED_BELOW = 0.05  # TVD: five points of probability
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    measured = side_by_side(evidence, ["median_tvd", "max_attention"])
-    if measured is None or not len(measured):
-        return decision("undecided", "No document could be measured.")
-    dominant = measured[measured[:, 1] >= DOMINANT_WEIGHT]
-    enough = len(dominant) >= ENOUGH_DOMINANT
-    used = dominant if enough else measured
-    which = (
-        f"the {len(used)} documents whose largest weight is at least {DOMINANT_WEIGHT}"
-        if enough
-        else f"all {len(used)} documents (only {len(dominant)} have a weight of at least "
-        f"{DOMINANT_WEIGHT}; {ENOUGH_DOMINANT} are needed to judge by those alone)"
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
+    moved = values_of(evidence, "deranged_tvd")
+    if not len(moved):
+        return Reading(
+            says="No document has two items whose weights could be exchanged.",
+            reason="nothing to measure",
+        )
+    mean = mean_estimate(moved, SHARE_BOUNDS)
+    says = (
+        "With every weight moved to another item, the prediction moves by a TVD of "
+        f"{short(mean.value)} on average over {mean.n} documents."
     )
-    share = share_interval(int((used[:, 0] >= NOTICEABLE_TVD).sum()), len(used))
-    finding = side(share.low, share.high, supported=MAJORITY, contradicted=MAJORITY)
-    why = (
-        f"Shuffling the weights moves the prediction by a TVD of at least {NOTICEABLE_TVD} (median "
-        f"of 100 shuffles) in {share.value:.0%} of {which}; supported above {MAJORITY:.0%}, "
-        f"contradicted below."
+    published = values_of(evidence, "median_tvd")
+    return Reading(
+        says=says,
+        measures=(Measure("mean TVD", mean, "mean(deranged_tvd)"),),
+        beside=(
+            Beside.of(
+                "median over documents of the median TVD over 100 permutations",
+                median_interval(published, seed),
+            ),
+        )
+        if len(published)
+        else (),
     )
-    return decision(finding, why, share.value, share.low, share.high, len(used))
 
 
 CLAIM = Claim(
@@ -51,9 +50,12 @@ CLAIM = Claim(
     notion="transparency",
     says="The prediction depends on which items get the weight.",
     clause="the prediction depends on which items get the weight",
-    effect_label="share of documents whose prediction moves when the weights are shuffled",
+    effect_label="mean movement of the prediction when every weight moves to another item",
+    unit="TVD",
     probe="permutation",
     paper=JAIN_WALLACE,
-    yardstick="documents with a dominant weight",
-    decide=decide,
+    yardstick="the prediction with the model's own weights",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    read=read,
 )

@@ -1,52 +1,109 @@
-"""Is there no set of very different weights that gives the same prediction?
+"""Do very different weights give the same prediction, more so than for shuffled weights?
 
-To contradict the claim, such weights must have been found in most documents. To support it, their
-existence must be ruled out. Between the two ends of a bracket neither is known, and a search that
-finds nothing proves nothing.
+Far weights with the same prediction exist for nearly any weights: a long document leaves much room.
+The largest JSD with the prediction held is therefore compared with the same for the model's weights
+shuffled among the items, each shuffle holding its own prediction. The effect is 1 minus the ratio
+of the two means: 0 if the model's weights are no more tied to the prediction than shuffled ones, 1
+if no other weights give the prediction.
+
+Where only a bracket of the largest JSD is known, the effect is computed from both ends, and both
+must support or contradict the claim. A search that found nothing farther proves nothing: its upper
+end is the largest JSD with nothing held.
 """
+
+from collections.abc import Iterator
 
 import polars as pl
 
+from assay.evidence import FAR_JSD, SHOWN_EPS
+from assay.statistics.estimates import mean_estimate, ratio_estimate
 from assay.statistics.intervals import share_interval
-from assay.verdict.claim import FAR_JSD, JAIN_WALLACE, MAJORITY, Claim, Decision, Finding, decision
+from assay.verdict.claim import (
+    JAIN_WALLACE,
+    SIGNED_BOUNDS,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
+from assay.verdict.wording import short
 
-# Controls: 0.0 of the documents have such weights, against all of them.
-SAME_TVD = 0.01  # Jain & Wallace's eps: the prediction counts as the same
+SUPPORTED_ABOVE = 0.4
+CONTRADICTED_BELOW = 0.2
+GROUP = f"eps={SHOWN_EPS:g}"
+OWN, SHUFFLED, UNIFORM, FREE = "max_jsd", "shuffled_max_jsd", "uniform_max_jsd", "free_jsd"
+UPPER = "_upper"
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    own = evidence.filter(pl.col("probe") == "adversary")
-    group = own.filter(pl.col("group") == f"eps={SAME_TVD:g}").drop_nulls("value")
-    if group.is_empty():
-        return decision("undecided", "No document has more than one item.")
-    method = group["method"][0]
-    reached = group.filter(quantity="max_jsd")["value"].to_numpy()
-    limit = group.filter(pl.col("quantity") == "max_jsd_upper")["value"].to_numpy()
-    n = len(reached)
-    far = share_interval(int((reached >= FAR_JSD).sum()), n)
-    may_be_far = share_interval(int(((limit if len(limit) else reached) >= FAR_JSD).sum()), n)
-    finding: Finding = "undecided"
-    if far.low > MAJORITY:
-        finding = "contradicted"
-    elif may_be_far.high < MAJORITY and method not in ("search", "searched"):
-        finding = "supported"
-    why = (
-        f"In {far.value:.0%} of the documents, weights at least {FAR_JSD:.2f} nats away from the "
-        f"model's own (half of the largest possible JSD) move the prediction by at most "
-        f"{SAME_TVD}; the mean of the largest JSD is {reached.mean():.2f} ({method}). "
-        f"Contradicted above {MAJORITY:.0%}, supported below. {_seed_noise(evidence)}"
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
+    found = _largest_jsd(evidence)
+    if found is None or not (found[SHUFFLED] > 0).any():
+        says = "No document has shuffled weights with other weights that give their prediction."
+        return Reading(says=says, reason="nothing to measure")
+    searched = (evidence.filter(pl.col("quantity") == OWN)["method"] == "search").any()
+    measures = tuple(_measures(found, searched))
+    own, shuffled = (found[name].to_numpy().mean() for name in (OWN, SHUFFLED))
+    says = (
+        f"With the prediction held (TVD at most {SHOWN_EPS}), the weights can move by a JSD of "
+        f"{short(own)} on average; shuffled weights by {short(shuffled)}."
     )
-    return decision(finding, why, far.value, far.low, far.high, n)
+    return Reading(says=says, measures=measures, beside=tuple(_beside(found)))
 
 
-def _seed_noise(evidence: pl.DataFrame) -> str:
-    """How far attention moves between seeds. It is shown for comparison and decides nothing."""
-    between = evidence.filter(
-        pl.col("probe") == "seeds", pl.col("quantity") == "median_jsd", pl.col("group") == "both"
-    )["value"]
-    if between.is_empty():
-        return "This run did not measure how far attention moves between seeds."
-    return f"Between seeds, attention moves by {between.to_numpy().mean():.2f} nats."
+def _largest_jsd(evidence: pl.DataFrame) -> pl.DataFrame | None:
+    """A column per quantity, of the documents that have the model's own and the shuffled value."""
+    held = (pl.col("group") == GROUP) | (pl.col("quantity") == FREE)
+    own = evidence.filter(held, pl.col("instance").is_not_null())
+    wide = own.pivot("quantity", index="instance", values="value")
+    if {OWN, SHUFFLED} - set(wide.columns):
+        return None
+    return wide.drop_nulls([OWN, SHUFFLED])
+
+
+def _upper(found: pl.DataFrame, quantity: str, searched: bool) -> str:
+    """The quantity that bounds this one from above: itself where it is exact."""
+    if quantity + UPPER in found.columns:
+        return quantity + UPPER
+    return FREE if searched and FREE in found.columns else quantity
+
+
+def _measures(found: pl.DataFrame, searched: bool) -> Iterator[Measure]:
+    """One measure if the largest JSD is known exactly, else one for each end."""
+    own, shuffled = (_upper(found, name, searched) for name in (OWN, SHUFFLED))
+    if (own, shuffled) == (OWN, SHUFFLED):
+        yield _measure("effect", found, OWN, SHUFFLED)
+    else:
+        yield _measure("effect at the lower end", found, own, SHUFFLED)
+        yield _measure("effect at the upper end", found, OWN, shuffled)
+
+
+def _measure(name: str, found: pl.DataFrame, above: str, below: str) -> Measure:
+    # A document whose largest JSD is known exactly has no upper end of its own.
+    values = [
+        found.select(pl.coalesce(quantity, quantity.removesuffix(UPPER))).to_series().to_numpy()
+        for quantity in (above, below)
+    ]
+    first, second = (
+        f"mean_shared({each})" if each == FREE else f"mean_shared({each}[{GROUP}])"
+        for each in (above, below)
+    )
+    estimate = ratio_estimate(values[1] - values[0], values[1], SIGNED_BOUNDS)
+    return Measure(name, estimate, f"1 - {first} / {second}")
+
+
+def _beside(found: pl.DataFrame) -> Iterator[Beside]:
+    said = {
+        OWN: "mean of the largest JSD with the prediction held",
+        SHUFFLED: "the same for shuffled weights",
+        UNIFORM: "the same for uniform weights",
+        FREE: "mean of the largest JSD with nothing held",
+    }
+    for quantity, name in said.items():
+        if quantity in found.columns:
+            yield Beside.of(name, mean_estimate(found[quantity].drop_nulls().to_numpy()))
+    far = found[OWN] >= FAR_JSD
+    share = share_interval(int(far.sum()), len(far))
+    yield Beside.of(f"share of documents with such weights at least {FAR_JSD:.2f} away", share)
 
 
 CLAIM = Claim(
@@ -54,10 +111,13 @@ CLAIM = Claim(
     notion="faithfulness",
     says="No very different weights give the same prediction.",
     clause="no very different weights give the same prediction",
-    effect_label="share of documents for which such weights exist",
+    effect_label="how much less the weights can move than shuffled ones, with the prediction held "
+    "(0: as much, 1: not at all)",
+    unit="share of the JSD of shuffled weights",
     probe="adversary",
     paper=JAIN_WALLACE,
-    yardstick="half of the largest possible JSD",
-    decide=decide,
-    also_reads=("seeds",),
+    yardstick="the same weights, shuffled among the items",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    read=read,
 )

@@ -1,71 +1,111 @@
 """Does no other model make the same predictions with different attention?
 
-Among the imitation models whose attention is far away, the one whose predictions are closest to
-the base model is compared with models that differ from the base only by seed. The effect is the
-cost of the imitation: its TVD from the base minus theirs. Only a cost that is more than negligible
-supports the claim: where models of different seeds predict almost the same, a thousandth of
-probability is not a cost. If no imitation model gets far away, that proves nothing.
+Imitation models are trained to predict as the base model does while their attention is pushed away.
+In each chain the model with far attention is chosen on dev. The effect is what the far attention
+costs: its TVD from the base minus the TVD of the chain's model that was not pushed (lambda 0).
+
+The claim says that no such model exists, so a single chain that imitates at no cost contradicts it
+(with Bonferroni's correction over the measures). To support it, every chain and the mean over
+chains must cost more. A search that failed supports nothing: the models at lambda 0 must imitate at
+least as well as a model trained with another seed, and the far models must have stopped improving.
 """
 
+from collections.abc import Iterator
+
+import numpy as np
 import polars as pl
 
-from assay.statistics.intervals import mean_interval
-from assay.verdict.claim import FAR_JSD, WIEGREFFE_PINTER, Claim, Decision, decision, side
+from assay.statistics.estimates import mean_estimate
+from assay.verdict.claim import (
+    FEWEST_MODELS,
+    SIGNED_BOUNDS,
+    WIEGREFFE_PINTER,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
+from assay.verdict.tables import by_model, values_of
+from assay.verdict.wording import short
 
-# The cost in TVD of imitating predictions with far attention, above that of another seed. It was
-# zero until a control, whose seeds agree to the last digit, was "supported" by a few thousandths.
-# Controls: 0.16 against 0.01.
-NOTICED_TVD = 0.05
+SUPPORTED_ABOVE = 0.10  # TVD
+CONTRADICTED_BELOW = 0.05  # TVD
+COST, NEAR, VARIED = "imitation_cost", "lambda=0", "both"
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
     own = evidence.filter(pl.col("probe") == "imitation")
-    noise = _mean_by_document(evidence.filter(pl.col("probe") == "seeds"), "tvd")
-    if noise.is_empty():
-        why = "This run did not measure how far predictions move between seeds: add the probe "
-        return decision("undecided", why + "'seeds'.")
-    closest = _closest_far_model(own)
-    if closest is None:
-        why = (
-            f"No imitation model has attention at least {FAR_JSD:.2f} nats away on average, half "
-            "of the largest possible JSD. A search that stays near proves nothing."
+    names, chains, costs = by_model(own.filter(pl.col("quantity") == COST))
+    trained = own.filter(pl.col("group") == NEAR)["seed"].n_unique()
+    beside = tuple(_beside(evidence))
+    if len(chains) < min(trained, FEWEST_MODELS):
+        says = (
+            f"Only {len(chains)} of {trained} chains reached far attention. A search that stays "
+            "near proves nothing."
         )
-        return decision("undecided", why)
-    name, jsd, tvd = closest
-    both = tvd.join(noise, on="instance", suffix="_noise")
-    cost = mean_interval((both["value"] - both["value_noise"]).to_numpy(), seed)
-    finding = side(cost.low, cost.high, supported=NOTICED_TVD, contradicted=NOTICED_TVD)
-    imitated, reseeded = (both[column].to_numpy().mean() for column in ("value", "value_noise"))
-    why = (
-        f"The attention of the imitation model at {name} is {jsd:.2f} nats away from this model's "
-        f"on average, and its predictions have a TVD of {imitated:.3f} from this model's; the "
-        f"predictions of models that differ only by seed have a TVD of {reseeded:.3f}. "
-        f"Contradicted if an imitation model at least {FAR_JSD:.2f} nats away costs less than "
-        f"{NOTICED_TVD} above the seeds, supported if each costs more."
+        return Reading(says=says, reason="search too weak", beside=beside, n=len(names))
+    if not names:
+        says = "No chain of imitation models was trained."
+        return Reading(says=says, reason="nothing to measure", beside=beside)
+    mean = mean_estimate(costs, SIGNED_BOUNDS)
+    measures = [Measure("mean over chains", mean, f"mean({COST})")]
+    for chain, column in zip(chains, costs.T, strict=True):
+        formula = f"mean_by_seed({COST}[seed={chain}])"
+        estimate = mean_estimate(column, SIGNED_BOUNDS)
+        measures.append(Measure(f"chain with seed {chain}", estimate, formula))
+    says = (
+        f"Far attention costs a TVD of {short(mean.value)} from the base model's predictions (mean "
+        f"over {len(chains)} chains, {short(costs.mean(0).min())} in the cheapest)."
     )
-    return decision(finding, why, cost.value, cost.low, cost.high, cost.n)
-
-
-def _closest_far_model(own: pl.DataFrame) -> tuple[str, float, pl.DataFrame] | None:
-    """The far imitation model with the smallest TVD: its name, its JSD, its TVD by document."""
-    means = (
-        own.filter(pl.col("group").str.starts_with("lambda="), pl.col("instance").is_not_null())
-        .group_by("group", "quantity")
-        .agg(pl.col("value").mean())
-        .pivot("quantity", index="group", values="value")
-        .filter(pl.col("jsd") >= FAR_JSD)
-        .sort("tvd", "group")
+    return Reading(
+        says=says,
+        measures=tuple(measures),
+        beside=beside,
+        any_contradicts=True,
+        support_barred=_weakness(evidence, len(chains)),
     )
-    if means.is_empty():
-        return None
-    name, jsd = means["group"][0], float(means["jsd"][0])
-    return name, jsd, _mean_by_document(own.filter(pl.col("group") == name), "tvd")
 
 
-def _mean_by_document(rows: pl.DataFrame, quantity: str) -> pl.DataFrame:
-    """The mean over models, per document."""
-    own = rows.filter(pl.col("quantity") == quantity, pl.col("instance").is_not_null())
-    return own.group_by("instance", maintain_order=True).agg(pl.col("value").mean())
+def _weakness(evidence: pl.DataFrame, chains: int) -> str | None:
+    """Why the search is too weak to support the claim; None if it is strong enough."""
+    near, between = _near_tvd(evidence), _seeds_tvd(evidence)
+    if not len(between):
+        return (
+            "This run did not measure how far predictions move between seeds (probe 'seeds'), so "
+            "a failed imitation cannot be told from a costly one."
+        )
+    if not len(near) or near.mean() > between.mean():
+        reached = f"a TVD of {short(near.mean())}" if len(near) else "nothing"
+        return (
+            f"Without any push the imitation reaches {reached}, no better than another seed "
+            f"({short(between.mean())})."
+        )
+    if (values_of(evidence, "far_converged") == 1).sum() < chains:
+        return "The far models were still improving when their epochs ended."
+    return None
+
+
+def _near_tvd(evidence: pl.DataFrame) -> np.ndarray:
+    own = evidence.filter(pl.col("probe") == "imitation", pl.col("instance").is_not_null())
+    return values_of(own, "tvd", NEAR)
+
+
+def _seeds_tvd(evidence: pl.DataFrame) -> np.ndarray:
+    """Only of models that differ in both seeds: the others differ in one respect alone."""
+    own = evidence.filter(pl.col("probe") == "seeds", pl.col("instance").is_not_null())
+    return values_of(own, "tvd", VARIED)
+
+
+def _beside(evidence: pl.DataFrame) -> Iterator[Beside]:
+    own = evidence.filter(pl.col("probe") == "imitation")
+    for values, name in (
+        (values_of(own, "far_tvd"), "mean TVD with far attention"),
+        (_near_tvd(evidence), "mean TVD at lambda 0"),
+        (_seeds_tvd(evidence), "mean TVD between seeds"),
+        (values_of(own, "far_jsd"), "mean JSD of the far attention"),
+    ):
+        if len(values):
+            yield Beside(name, float(values.mean()))
 
 
 CLAIM = Claim(
@@ -73,10 +113,14 @@ CLAIM = Claim(
     notion="faithfulness",
     says="No other model makes the same predictions with different attention.",
     clause="no other model makes the same predictions with different attention",
-    effect_label="TVD of the closest imitation model with far attention, above that between seeds",
+    effect_label="what far attention costs an imitation model, in TVD of its predictions",
+    unit="TVD",
     probe="imitation",
     paper=WIEGREFFE_PINTER,
-    yardstick="models that differ only by seed",
-    decide=decide,
+    yardstick="the same imitation without a push; models that differ by seed",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    several_models=True,
+    read=read,
     also_reads=("seeds",),
 )

@@ -1,44 +1,44 @@
 """Does the model need its attention, or do uniform weights work as well?
 
-Two intervals must lie above zero to support the claim: the one over documents and the one over
-seeds.
+The effect is F1 with attention minus F1 with uniform weights, paired by seed and by document. Its
+interval counts documents and models as drawn by chance.
 """
 
 import polars as pl
 
-from assay.statistics.intervals import seeds_interval
+from assay.statistics.estimates import mean_estimate
 from assay.verdict.claim import (
-    DISPENSABLE_F1,
-    NEEDED_F1,
+    SIGNED_BOUNDS,
     WIEGREFFE_PINTER,
+    Beside,
     Claim,
-    Decision,
-    decision,
-    f1_gap,
-    side,
+    Measure,
+    Reading,
 )
+from assay.verdict.tables import f1_tables
+from assay.verdict.wording import short
+
+SUPPORTED_ABOVE = 0.02  # F1
+CONTRADICTED_BELOW = 0.01  # F1: a gain that no table of the papers would print as one
+OWN, FLAT = "base", "uniform"
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    own = evidence.filter(pl.col("probe") == "uniform")
-    gap = f1_gap(own, "base", "uniform", seed)
-    by_seed = own.filter(pl.col("quantity") == "f1_difference")["value"]
-    models = seeds_interval(by_seed.to_numpy())
-    finding = side(gap.low, gap.high, supported=NEEDED_F1, contradicted=DISPENSABLE_F1)
-    if finding == "supported" and not models.low > NEEDED_F1:
-        finding = "undecided"
-    over_seeds = (
-        "one seed has no interval" if models.n < 2 else f"{models.low:.3f} to {models.high:.3f}"
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
+    tables = f1_tables(evidence, (OWN, FLAT))
+    if tables is None:
+        says = "No model was trained both with attention and with uniform weights."
+        return Reading(says=says, reason="nothing to measure")
+    gain = mean_estimate(tables[OWN] - tables[FLAT], SIGNED_BOUNDS)
+    own, flat = (mean_estimate(tables[name]) for name in (OWN, FLAT))
+    says = (
+        f"F1 is {short(own.value)} with attention and {short(flat.value)} with uniform weights "
+        f"(means over {gain.models} seeds)."
     )
-    why = (
-        f"F1 with attention minus F1 with uniform weights is {gap.value:+.3f} (over documents "
-        f"{gap.low:.3f} to {gap.high:.3f}; over {models.n} seeds {over_seeds}). Supported if both "
-        f"intervals lie above {NEEDED_F1}, contradicted if attention is worth less than "
-        f"{DISPENSABLE_F1}."
+    return Reading(
+        says=says,
+        measures=(Measure("gain in F1", gain, "over_documents(f1_difference)"),),
+        beside=(Beside.of("F1 with attention", own), Beside.of("F1 with uniform weights", flat)),
     )
-    if finding == "contradicted":
-        why += " A corpus that does not need attention cannot show whether attention explains."
-    return decision(finding, why, gap.value, gap.low, gap.high, gap.n)
 
 
 CLAIM = Claim(
@@ -47,8 +47,12 @@ CLAIM = Claim(
     says="The model needs its attention.",
     clause="the model needs its attention",
     effect_label="F1 with attention, above F1 with uniform weights",
+    unit="F1",
     probe="uniform",
     paper=WIEGREFFE_PINTER,
-    yardstick="the same network with uniform weights, and the variation between seeds",
-    decide=decide,
+    yardstick="the same network with uniform weights, by seed",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    several_models=True,
+    read=read,
 )

@@ -1,59 +1,84 @@
 """Does the model attend to the same items when it is trained again?
 
-The effect runs from 0 (as far from the base model as its own weights shuffled among the items) to 1
-(the same weights). Many documents make the interval over documents narrow, however few the models
-are. Each single model must therefore lie on the same side as well.
+All pairs of models are compared by the order of their weights (Kendall's tau) and by the items at
+the top, because the JSD would also measure how sharp the weights are: the same order with a sharper
+softmax is the same explanation. Both effects run from 0, one of the two shuffled among the items,
+to 1, the same order; both must support or contradict the claim. Pairs share models, so the interval
+counts models and not pairs.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
-from assay.statistics.intervals import TAILS, resampled_means
-from assay.verdict.claim import (
-    WIEGREFFE_PINTER,
-    Claim,
-    Decision,
-    decision,
-    ratio_bounds,
-    side,
-    side_by_side,
-)
+from assay.statistics.estimates import mean_estimate, pair_values, ratio_estimate
+from assay.verdict.claim import SIGNED_BOUNDS, WIEGREFFE_PINTER, Beside, Claim, Measure, Reading
+from assay.verdict.tables import by_model, values_of
+from assay.verdict.wording import short
 
-STABLE_FROM = 0.8  # of the way from shuffled weights to the same weights
-UNSTABLE_BELOW = 0.5  # controls: 1.0 against -0.1
-VARIED = "both"  # initial weights and order of the training data
+SUPPORTED_ABOVE = 0.5
+CONTRADICTED_BELOW = 0.3
+EXPECTED = "top_overlap_expected"
+TAU, OVERLAP, JSD = "pair_tau", "pair_top_overlap", "pair_jsd"
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    own = evidence.filter((pl.col("group") == VARIED) | (pl.col("quantity") == "shuffled_jsd"))
-    distances = side_by_side(own, ["median_jsd", "shuffled_jsd"])
-    n = 0 if distances is None else len(distances)
-    why = "Shuffling the weights does not change them, so there is nothing to compare with."
-    nothing = decision("undecided", why, n=n)
-    if distances is None or n < 2:
-        return nothing
-    draws = resampled_means(distances, seed)
-    if np.quantile(draws[:, 1], TAILS[0]) <= 0:
-        return nothing  # too few documents have weights that shuffling changes
-    low, high = ratio_bounds(draws[:, 1] - draws[:, 0], draws[:, 1])
-    retrained, shuffled = distances.mean(0)
-    effect = float(1 - retrained / shuffled)
-    models = 1 - own.filter(pl.col("quantity") == "mean_jsd")["value"].to_numpy() / shuffled
-    finding = side(
-        min(low, models.min()),
-        max(high, models.max()),
-        supported=STABLE_FROM,
-        contradicted=UNSTABLE_BELOW,
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
+    measures = tuple(_measures(evidence))
+    if not measures:
+        says = "There is no second model, or no document with two items, to compare."
+        return Reading(says=says, reason="nothing to measure")
+    listed = " and ".join(f"{each.name} {short(each.estimate.value)}" for each in measures)
+    says = (
+        f"Between all pairs of {measures[0].estimate.models} models, from shuffled weights (0) to "
+        f"the same order (1): {listed}."
     )
-    why = (
-        f"Attention of {len(models)} models with other seeds is {retrained:.3f} nats away from "
-        f"this model's (mean over documents of the median over models); this model's weights, "
-        f"shuffled, are {shuffled:.3f} away. That is {effect:.0%} of the way from shuffled to "
-        f"equal (single models {models.min():.0%} to {models.max():.0%}). Supported from "
-        f"{STABLE_FROM:.0%}, contradicted below {UNSTABLE_BELOW:.0%}, if every single model "
-        "lies there too."
-    )
-    return decision(finding, why, effect, low, high, n)
+    return Reading(says=says, measures=measures, beside=tuple(_beside(evidence)))
+
+
+def _measures(evidence: pl.DataFrame) -> Iterator[Measure]:
+    names, pairs, taus = _pair_table(evidence, TAU)
+    if len(names):
+        tau = mean_estimate(pair_values(taus, pairs), SIGNED_BOUNDS)
+        yield Measure("tau", tau, f"mean({TAU}[*])")
+    names, pairs, overlaps = _pair_table(evidence, OVERLAP)
+    expected = _expected(evidence, names)
+    if len(names) and (expected < 1).any():
+        shared = pair_values(overlaps, pairs)
+        chance = np.broadcast_to(expected[:, None], shared.shape)
+        effect = ratio_estimate(shared - chance, 1 - chance, SIGNED_BOUNDS)
+        formula = f"(mean({OVERLAP}[*]) - mean({EXPECTED})) / (1 - mean({EXPECTED}))"
+        yield Measure("top items shared", effect, formula)
+
+
+def _pair_table(
+    evidence: pl.DataFrame, quantity: str
+) -> tuple[list[str], list[tuple[int, int]], np.ndarray]:
+    """The documents, the pairs of models (group `i-j`) and the values (N, P)."""
+    own = evidence.filter(pl.col("quantity") == quantity)
+    names, groups, table = by_model(own, "group")
+    pairs = [tuple(int(seed) for seed in group.split("-")) for group in groups]
+    return names, [(one, other) for one, other in pairs], table
+
+
+def _expected(evidence: pl.DataFrame, names: list[str]) -> np.ndarray:
+    """(N,): the expected overlap of shuffled weights, for these documents."""
+    own = evidence.filter(pl.col("quantity") == EXPECTED)
+    values = dict(zip(own["instance"], own["value"], strict=True))
+    return np.array([values.get(name, np.nan) for name in names], dtype=np.float64)
+
+
+def _beside(evidence: pl.DataFrame) -> Iterator[Beside]:
+    names, pairs, table = _pair_table(evidence, JSD)
+    if len(names):
+        yield Beside.of("mean JSD between two models", mean_estimate(pair_values(table, pairs)))
+    for quantity, said in {
+        "median_jsd": "mean over documents of the median JSD to this model",
+        "shuffled_jsd": "mean JSD to this model's weights, shuffled",
+    }.items():
+        values = values_of(evidence, quantity, "both" if quantity == "median_jsd" else None)
+        if len(values):
+            yield Beside.of(said, mean_estimate(values))
 
 
 CLAIM = Claim(
@@ -61,9 +86,13 @@ CLAIM = Claim(
     notion="faithfulness",
     says="A model trained again attends to the same items.",
     clause="a model trained again attends to the same items",
-    effect_label="position between shuffled weights (0) and the same weights (1)",
+    effect_label="agreement of two models, from shuffled weights (0) to the same order (1)",
+    unit="share of the way from shuffled to equal",
     probe="seeds",
     paper=WIEGREFFE_PINTER,
-    yardstick="the same weights, shuffled among the items",
-    decide=decide,
+    yardstick="all pairs of models that differ by seed; the same weights, shuffled",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    several_models=True,
+    read=read,
 )

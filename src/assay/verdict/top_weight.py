@@ -1,57 +1,74 @@
-"""Does erasing the item with the highest weight change the decision more often than another item?
+"""Where a single item decides, is it the one with the highest weight?
 
-The random item is not drawn: its share is the exact expectation over all other items. Beside it
-stands what any choice could reach: the share of documents in which some single item changes the
-decision. Where that share is zero the claim is contradicted too, because the highest weight then
-decides nothing by itself.
+Most decisions cannot be changed by erasing any single item. That is a matter of margin and says
+nothing about attention, so only the documents that some single item can flip are asked. The effect
+runs from 0, the share that a random item flips (exact expectation over all items), to 1, all of
+them. Where hardly any document can be flipped, there is nothing to measure.
 """
 
 import polars as pl
 
-from assay.statistics.intervals import mean_interval
-from assay.verdict.claim import (
-    ENOUGH_ERASED,
-    SERRANO_SMITH,
-    Claim,
-    Decision,
-    decision,
-    side,
-    side_by_side,
-)
+from assay.statistics.estimates import ratio_estimate
+from assay.statistics.intervals import mean_interval, share_interval
+from assay.verdict.claim import SERRANO_SMITH, SIGNED_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.tables import by_document, values_of
 
-TOP_MATTERS_FROM = 0.2  # share of documents flipped by the top item, above that of a random one
-TOP_HARDLY_BELOW = 0.05  # controls: 0.85 against 0.01
+SUPPORTED_ABOVE = 0.5
+CONTRADICTED_BELOW = 0.25
+FEWEST_FLIPPED = 0.02  # share of documents that some single item must be able to flip
 RANKING = "attention"
+TOP, ANY, RANDOM, OTHER = "flip_top", "flip_any", "flip_share", "flip_random_expected"
+FORMULA = f"(share({TOP}[{RANKING}]) - mean({RANDOM})) / (share({ANY}) - mean({RANDOM}))"
 
 
-def decide(evidence: pl.DataFrame, seed: int) -> Decision:
-    own = evidence.filter((pl.col("group") == RANKING) | (pl.col("quantity") == "flip_any"))
-    flips = side_by_side(own, ["flip_top", "flip_random_expected", "flip_any"])
-    n = 0 if flips is None else len(flips)
-    if flips is None or n < ENOUGH_ERASED:
-        why = f"Only {n} documents have more than one item; {ENOUGH_ERASED} are needed."
-        return decision("undecided", why, n=n)
-    top, expected, possible = flips.mean(0)
-    gain = mean_interval(flips[:, 0] - flips[:, 1], seed)
-    finding = side(gain.low, gain.high, supported=TOP_MATTERS_FROM, contradicted=TOP_HARDLY_BELOW)
-    why = (
-        f"Erasing the item with the highest weight changes the decision in {top:.1%} of the "
-        f"documents, and erasing a random other item in {expected:.1%} (exact expectation); some "
-        f"single item would in {possible:.1%}. Supported if the first share exceeds the second by "
-        f"{TOP_MATTERS_FROM:.0%} of the documents, contradicted if by less than "
-        f"{TOP_HARDLY_BELOW:.0%}."
+def read(evidence: pl.DataFrame, seed: int) -> Reading:
+    own = evidence.filter((pl.col("group") == RANKING) | pl.col("group").is_null())
+    flips = by_document(own, [TOP, ANY, RANDOM])
+    if flips is None or not len(flips):
+        says = "No document has two items."
+        return Reading(says=says, reason="nothing to measure")
+    possible = share_interval(int(flips[:, 1].sum()), len(flips))
+    beside = [
+        Beside.of(
+            "share flipped by the top item", share_interval(int(flips[:, 0].sum()), len(flips))
+        ),
+        Beside.of("share that some single item flips", possible),
+    ]
+    other = values_of(own, OTHER)
+    if len(other):
+        name = "share flipped by a random other item"
+        beside.append(Beside.of(name, mean_interval(other, seed)))
+    flippable = flips[flips[:, 1] > 0]
+    if possible.low < FEWEST_FLIPPED or not (flippable[:, 2] < 1).any():
+        says = (
+            f"Erasing a single item can change the decision of {len(flippable)} of {len(flips)} "
+            f"documents; it must be shown to be at least {FEWEST_FLIPPED:.0%} of them."
+        )
+        return Reading(
+            says=says, reason="nothing to measure", beside=tuple(beside), n=len(flippable)
+        )
+    top, _, random = flippable.mean(0)
+    effect = ratio_estimate(flippable[:, 0] - flippable[:, 2], 1 - flippable[:, 2], SIGNED_BOUNDS)
+    says = (
+        f"Some single item can change the decision of {len(flippable)} of {len(flips)} documents. "
+        f"In {top:.0%} of these, erasing the item with the highest weight does; a random item "
+        f"would in {random:.0%}."
     )
-    return decision(finding, why, gain.value, gain.low, gain.high, n)
+    return Reading(says=says, measures=(Measure("effect", effect, FORMULA),), beside=tuple(beside))
 
 
 CLAIM = Claim(
     name="top weight matters",
     notion="faithfulness",
-    says="Erasing the highest weight changes the decision.",
-    clause="erasing the highest weight changes the decision",
-    effect_label="share of documents that flip, above that of a random item",
+    says="Where a single item decides, it is the one with the highest weight.",
+    clause="where a single item decides, it is the one with the highest weight",
+    effect_label="share of documents flipped by the top weight, from a random item (0) to all that "
+    "some item flips (1)",
+    unit="share of the way from random to all",
     probe="erase_one",
     paper=SERRANO_SMITH,
-    yardstick="the expectation over a random item",
-    decide=decide,
+    yardstick="the expectation over a random item; the documents that some single item flips",
+    supported_above=SUPPORTED_ABOVE,
+    contradicted_below=CONTRADICTED_BELOW,
+    read=read,
 )

@@ -1,0 +1,80 @@
+"""A claim together with what was read from the evidence, and the p-values that follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.statistics.estimates import Estimate
+from assay.verdict.claim import FEWEST_DOCUMENTS, FEWEST_MODELS, Claim, Measure, Reading, Reason
+
+Side = Literal["above", "below"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim with what was read from the evidence, ready to be tested."""
+
+    claim: Claim
+    reading: Reading
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return self.reading.measures
+
+    @property
+    def n(self) -> int:
+        """The documents of the smallest measure."""
+        return min((each.estimate.n for each in self.measures), default=self.reading.n)
+
+    @property
+    def models(self) -> int | None:
+        counts = [each.estimate.models for each in self.measures]
+        return min((count for count in counts if count is not None), default=None)
+
+    def untested(self, guesses: bool) -> Reason | None:
+        """Why this claim is not tested; None if it is."""
+        if guesses and self.claim.notion != "plausibility":
+            return "the model guesses"
+        if self.reading.reason is not None:
+            return self.reading.reason
+        if self.claim.several_models and (self.models or 1) < FEWEST_MODELS:
+            return "too few models"
+        return "too few documents" if self.n < FEWEST_DOCUMENTS else None
+
+    def p_side(self, side: Side, estimates: Sequence[Estimate] | None = None) -> float:
+        """The joined p-value of one side, for these estimates or for the measures' own."""
+        tested = estimates or [each.estimate for each in self.measures]
+        if side == "above":
+            return max(each.p_above(self.claim.supported_above) for each in tested)
+        below = [each.p_below(self.claim.contradicted_below) for each in tested]
+        if self.reading.any_contradicts:
+            return min(1.0, len(below) * min(below))  # Bonferroni
+        return max(below)
+
+    @property
+    def leaning(self) -> Side:
+        """The side with the smaller p-value."""
+        return "above" if self.p_side("above") < self.p_side("below") else "below"
+
+    @property
+    def p(self) -> float:
+        """Before Holm; a side that the evidence cannot show does not count."""
+        above = 1.0 if self.reading.support_barred else self.p_side("above")
+        return min(1.0, 2 * min(above, self.p_side("below")))
+
+    @property
+    def binding(self) -> Measure:
+        """The measure on which the finding depends: the last to pass on the leaning side."""
+        lowest_first = sorted(self.measures, key=lambda each: each.estimate.value)
+        if self.leaning == "above":
+            threshold = self.claim.supported_above
+            return max(lowest_first, key=lambda each: each.estimate.p_above(threshold))
+        threshold = self.claim.contradicted_below
+        if self.reading.any_contradicts:
+            return min(lowest_first, key=lambda each: each.estimate.p_below(threshold))
+        return max(reversed(lowest_first), key=lambda each: each.estimate.p_below(threshold))
+
+    def level(self, alpha: float) -> float:
+        """The level of the binding measure's interval."""
+        split = self.reading.any_contradicts and self.leaning == "below"
+        return 1 - (alpha / len(self.measures) if split else alpha)

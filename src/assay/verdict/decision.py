@@ -1,0 +1,142 @@
+"""The one way in which all claims are decided.
+
+Each measure of a claim is tested twice: is the true effect above the upper threshold, is it below
+the lower one. Joined measures take their largest p-value on each side. The p-value of a claim is
+twice the smaller of its two sides, and Holm's procedure goes over all claims that are tested in a
+run. The interval of a claim has the level at which Holm compared it, so that the finding can be
+read from it: supported if the whole interval lies above the upper threshold, contradicted if it
+lies below the lower one.
+
+A claim is not tested if the model guesses, if there are too few documents or models, or if its
+evidence leaves nothing to decide. It is then undecided, and the reason is named.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from assay.statistics.estimates import LEVEL
+from assay.statistics.holm import Comparison, holm
+from assay.verdict.case import Case
+from assay.verdict.claim import Finding, Measure, Reason
+from assay.verdict.planning import would_settle
+from assay.verdict.wording import explain
+
+UNTESTED = Comparison(1 - LEVEL, False)
+
+
+def decide(cases: Sequence[Case], guesses: bool) -> list[dict[str, Any]]:
+    """The decided part of each claim's entry, in the given order."""
+    reasons = [case.untested(guesses) for case in cases]
+    tested = [place for place, reason in enumerate(reasons) if reason is None]
+    compared = dict(zip(tested, holm([cases[place].p for place in tested]), strict=True))
+    return [
+        _entry(case, reason, compared.get(place, UNTESTED))
+        for place, (case, reason) in enumerate(zip(cases, reasons, strict=True))
+    ]
+
+
+def _entry(case: Case, untested: Reason | None, compared: Comparison) -> dict[str, Any]:
+    reading = case.reading
+    if not reading.applicable:
+        return {**empty_decision("not applicable", reading.says), "n": case.n}
+    reason, finding = untested, _finding(case, compared)
+    if untested is None and finding == "undecided":
+        reason = _reason(case, compared)
+    settle = would_settle(case, reason, compared.alpha)
+    found = empty_decision(finding, "") | {
+        "reason": reason,
+        "n": case.n,
+        "models": case.models,
+        "supported_above": case.claim.supported_above,
+        "contradicted_below": case.claim.contradicted_below,
+        "unit": case.claim.unit,
+        "would_settle": settle,
+        "beside": [each._asdict() for each in reading.beside],
+    }
+    if case.measures:
+        found |= _numbers(case, compared)
+        found["p"] = case.p if untested is None else None
+    found["why"] = explain(case, found)
+    return found
+
+
+def _finding(case: Case, compared: Comparison) -> Finding:
+    if not compared.rejected:
+        return "undecided"
+    if case.leaning == "above" and not case.reading.support_barred:
+        return "supported"
+    return "contradicted"
+
+
+def _reason(case: Case, compared: Comparison) -> Reason:
+    """Why a tested claim stayed undecided."""
+    claim, effects = case.claim, [each.estimate.value for each in case.measures]
+    if case.reading.support_barred and 2 * case.p_side("above") <= compared.alpha:
+        return "search too weak"
+    below = [effect < claim.contradicted_below for effect in effects]
+    one_sided = any(below) if case.reading.any_contradicts else all(below)
+    if one_sided or all(effect > claim.supported_above for effect in effects):
+        return "interval too wide"
+    return "between the thresholds"
+
+
+def _numbers(case: Case, compared: Comparison) -> dict[str, Any]:
+    binding, level = case.binding, case.level(compared.alpha)
+    low, high = binding.estimate.interval(level)
+    low95, high95 = binding.estimate.interval()
+    several = case.measures if len(case.measures) > 1 else ()
+    return {
+        "effect": _number(binding.estimate.value),
+        "low": _number(low),
+        "high": _number(high),
+        "level": level,
+        "low95": _number(low95),
+        "high95": _number(high95),
+        "formula": binding.formula,
+        "smallest_decidable": _number(case.claim.supported_above + binding.estimate.value - low),
+        "measures": [_measure(case, each, level) for each in several],
+    }
+
+
+def _measure(case: Case, measure: Measure, level: float) -> dict[str, Any]:
+    estimate = measure.estimate
+    bounds = (*estimate.interval(level), *estimate.interval())
+    low, high, low95, high95 = map(_number, bounds)
+    return {
+        "name": measure.name,
+        "effect": estimate.value,
+        "low": low,
+        "high": high,
+        "low95": low95,
+        "high95": high95,
+        "p_above": estimate.p_above(case.claim.supported_above),
+        "p_below": estimate.p_below(case.claim.contradicted_below),
+        "n": estimate.n,
+        "formula": measure.formula,
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if value == value else None  # NaN has no place in JSON
+
+
+def empty_decision(finding: Finding, why: str) -> dict[str, Any]:
+    """All fields of a decision, with nothing measured."""
+    numbers = ("effect", "low", "high", "level", "low95", "high95")
+    return {
+        "finding": finding,
+        "reason": None,
+        **dict.fromkeys(numbers),
+        "n": 0,
+        "models": None,
+        "p": None,
+        "supported_above": None,
+        "contradicted_below": None,
+        "unit": None,
+        "formula": None,
+        "smallest_decidable": None,
+        "would_settle": None,
+        "measures": [],
+        "beside": [],
+        "why": why,
+    }

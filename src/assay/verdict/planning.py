@@ -1,0 +1,70 @@
+"""How many documents or models would settle a claim whose interval is too wide.
+
+The answer assumes that the effect stays where it is and that further documents and models vary as
+those at hand do. It is a plan and not a promise.
+"""
+
+from collections.abc import Callable
+
+from assay.verdict.case import Case, Side
+from assay.verdict.claim import FEWEST_DOCUMENTS, FEWEST_MODELS, Reason
+
+MOST_DOCUMENTS = 10_000_000
+MOST_MODELS = 1_000
+
+
+def would_settle(case: Case, reason: Reason | None, alpha: float) -> dict[str, int] | None:
+    """The number of documents, or of models, that would decide the claim; None if none would."""
+    if reason == "too few documents":
+        return {"documents": FEWEST_DOCUMENTS}
+    if reason == "too few models":
+        return {"models": FEWEST_MODELS}
+    if reason != "interval too wide":
+        return None
+    ways = [_documents, _models]
+    parts = case.binding.estimate.variance
+    if parts.models > parts.documents:
+        ways.reverse()
+    return next((found for way in ways if (found := way(case, alpha)) is not None), None)
+
+
+def _documents(case: Case, alpha: float) -> dict[str, int] | None:
+    n = _smallest(lambda n: _settled(case, alpha, n / case.n, case.models), case.n, MOST_DOCUMENTS)
+    return None if n is None else {"documents": n}
+
+
+def _models(case: Case, alpha: float) -> dict[str, int] | None:
+    if case.models is None:
+        return None
+    models = _smallest(lambda models: _settled(case, alpha, 1.0, models), case.models, MOST_MODELS)
+    return None if models is None else {"models": models}
+
+
+def _settled(case: Case, alpha: float, times: float, models: int | None) -> bool:
+    """Whether so many times the documents, and so many models, would give a finding."""
+    estimates = [
+        each.estimate.with_size(
+            round(each.estimate.n * times), None if each.estimate.models is None else models
+        )
+        for each in case.measures
+    ]
+    return 2 * case.p_side(_side(case), estimates) <= alpha
+
+
+def _side(case: Case) -> Side:
+    """The side on which the effects lie."""
+    above = all(each.estimate.value > case.claim.supported_above for each in case.measures)
+    return "above" if above else "below"
+
+
+def _smallest(enough: Callable[[int], bool], start: int, most: int) -> int | None:
+    """The smallest number above `start` that is enough; None if even the largest is not."""
+    if not enough(most):
+        return None
+    low, high = start, start
+    while not enough(high):
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

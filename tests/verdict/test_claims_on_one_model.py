@@ -1,0 +1,180 @@
+"""The claims about a single model, on hand-made evidence."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.verdict import judge
+from tests.builders import claim_evidence as made
+
+N = made.DOCUMENTS
+REFERENCES = ("leave_one_out", "gradient")
+
+
+def entry(claim: str, evidence: pl.DataFrame) -> dict[str, Any]:
+    return {each["claim"]: each for each in judge(evidence, 0)}[claim]
+
+
+def agrees(taus: float, overlaps: float, own: dict[str, float] | None = None) -> dict[str, Any]:
+    own = dict.fromkeys(REFERENCES, 0.8) if own is None else own
+    taus_by, overlaps_by = (dict.fromkeys(REFERENCES, value) for value in (taus, overlaps))
+    return entry("agrees", made.agreement(taus_by, overlaps_by, own))
+
+
+class TestAgrees:
+    def test_all_four_measures_must_agree(self):
+        assert agrees(0.8, 0.8)["finding"] == "supported"
+        assert agrees(0.0, 0.1)["finding"] == "contradicted"
+        assert len(agrees(0.8, 0.8)["measures"]) == 4
+
+    def test_the_right_order_with_the_wrong_top_is_not_supported(self):
+        """Tau alone is blind to the top."""
+        found = agrees(0.8, 0.1)
+        assert (found["finding"], found["reason"]) == ("undecided", "between the thresholds")
+
+    def test_overlap_runs_from_its_expectation_to_one(self):
+        effects = {each["name"]: each["effect"] for each in agrees(0.8, 0.55)["measures"]}
+        assert effects["top items shared with leave-one-out"] == pytest.approx((0.55 - 0.1) / 0.9)
+
+    def test_a_reference_that_disagrees_with_itself_is_left_out(self):
+        found = agrees(0.8, 0.8, {"leave_one_out": 0.8, "gradient": 0.07})
+        assert found["finding"] == "supported"
+        assert len(found["measures"]) == 2
+        assert "Gradient is left out" in found["why"]
+
+    def test_without_a_strong_reference_nothing_is_decided(self):
+        found = agrees(0.8, 0.8, dict.fromkeys(REFERENCES, 0.1))
+        assert (found["finding"], found["reason"]) == ("undecided", "reference too weak")
+        unmeasured = agrees(0.8, 0.8, {})
+        assert (unmeasured["finding"], unmeasured["reason"]) == ("undecided", "reference too weak")
+        assert "was not measured" in unmeasured["why"]
+
+    def test_agreement_of_the_references_stands_in_where_one_was_not_compared_with_itself(self):
+        assert agrees(0.8, 0.8, {"each other": 0.5})["finding"] == "supported"
+        assert agrees(0.8, 0.8, {"each other": 0.2})["reason"] == "reference too weak"
+
+
+class TestDepends:
+    def test_the_effect_is_the_mean_movement(self):
+        found = entry("depends", made.permutation(np.clip(made.spread(0.3), 0, 1)))
+        assert (found["finding"], found["effect"]) == ("supported", pytest.approx(0.3))
+        assert entry("depends", made.permutation(np.zeros(N)))["finding"] == "contradicted"
+
+    def test_documents_with_one_item_do_not_enter(self):
+        """As "unmoved" documents, they would turn the finding around."""
+        moved = np.concatenate([np.full(100, 0.3), np.full(900, np.nan)])
+        found = entry("depends", made.permutation(moved))
+        assert (found["finding"], found["n"]) == ("supported", 100)
+        nothing = entry("depends", made.permutation(np.full(50, np.nan)))
+        assert (nothing["finding"], nothing["reason"]) == ("undecided", "nothing to measure")
+
+    def test_few_equal_documents_are_not_certain(self):
+        """Thirty documents that do not move cannot exclude that one in twenty does."""
+        assert entry("depends", made.permutation(np.zeros(30)))["finding"] == "undecided"
+
+
+class TestExclusivePerInstance:
+    def large(self, own: float, shuffled: float, **more: float) -> dict[str, np.ndarray]:
+        values = {"max_jsd": own, "shuffled_max_jsd": shuffled, **more}
+        return {name: made.spread(value, sd=0.02) for name, value in values.items()}
+
+    def test_weights_as_free_as_shuffled_ones_contradict_however_far_they_move(self):
+        found = entry("exclusive per instance", made.adversary(self.large(0.64, 0.65)))
+        assert found["finding"] == "contradicted"
+        assert found["effect"] == pytest.approx(1 - 0.64 / 0.65)
+
+    def test_weights_that_are_tied_to_the_prediction_support(self):
+        found = entry("exclusive per instance", made.adversary(self.large(0.1, 0.5)))
+        assert (found["finding"], found["effect"]) == ("supported", pytest.approx(0.8))
+        assert found["measures"] == []
+
+    def test_documents_with_one_item_do_not_enter(self):
+        """Their largest JSD of 0 would look like weights without a rival."""
+        values = self.large(0.5, 0.5)
+        values["max_jsd"][:150], values["shuffled_max_jsd"][:150] = 0.0, np.nan
+        found = entry("exclusive per instance", made.adversary(values))
+        assert (found["finding"], found["n"]) == ("contradicted", 50)
+
+    def test_both_ends_of_a_bracket_must_agree(self):
+        narrow = self.large(0.1, 0.5, max_jsd_upper=0.12, shuffled_max_jsd_upper=0.52)
+        found = entry("exclusive per instance", made.adversary(narrow, "bracket"))
+        assert found["finding"] == "supported"
+        effects = [each["effect"] for each in found["measures"]]
+        assert effects == pytest.approx([1 - 0.12 / 0.5, 1 - 0.1 / 0.52])
+        wide = self.large(0.1, 0.5, max_jsd_upper=0.6, shuffled_max_jsd_upper=0.6)
+        found = entry("exclusive per instance", made.adversary(wide, "bracket"))
+        assert (found["finding"], found["reason"]) == ("undecided", "between the thresholds")
+
+    def test_a_search_that_found_nothing_farther_proves_nothing(self):
+        values = self.large(0.1, 0.5, free_jsd=0.6)
+        found = entry("exclusive per instance", made.adversary(values, "search"))
+        assert found["finding"] == "undecided"
+        effects = [each["effect"] for each in found["measures"]]
+        assert effects == pytest.approx([1 - 0.6 / 0.5, 1 - 0.1 / 0.6])
+        assert "free_jsd" in found["measures"][0]["formula"]
+
+
+class TestTopWeight:
+    def test_only_documents_that_some_item_flips_are_asked(self):
+        """56 % of the documents that can be flipped at all, where a random item flips 7 %."""
+        found = entry("top weight matters", made.flips(130, 73, count=1000, share=0.07))
+        assert found["n"] == 130
+        assert found["effect"] == pytest.approx((73 / 130 - 0.07) / 0.93)
+        assert entry("top weight matters", made.flips(60, 58))["finding"] == "supported"
+        assert entry("top weight matters", made.flips(60, 6))["finding"] == "contradicted"
+
+    def test_where_hardly_any_document_can_be_flipped_there_is_nothing_to_measure(self):
+        found = entry("top weight matters", made.flips(31, 31, count=2000))
+        assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
+        few = entry("top weight matters", made.flips(20, 20, count=100))
+        assert (few["finding"], few["reason"]) == ("undecided", "too few documents")
+
+    def test_published_shares_stand_beside(self):
+        found = entry("top weight matters", made.flips(60, 30))
+        beside = {each["name"]: each["value"] for each in found["beside"]}
+        assert beside["share flipped by the top item"] == pytest.approx(0.15)
+        assert beside["share that some single item flips"] == pytest.approx(0.3)
+
+
+class TestOrder:
+    def orders(self, random: float, attention: float, best: float, name: str = "optimal"):
+        values = {"random": random, "attention": attention, name: best}
+        return made.erase_order({key: made.spread(value) for key, value in values.items()})
+
+    def test_the_effect_is_the_position_between_random_and_best(self):
+        found = entry("order is efficient", self.orders(0.6, 0.2, 0.15))
+        assert found["finding"] == "supported"
+        assert found["effect"] == pytest.approx(0.4 / 0.45)
+        assert entry("order is efficient", self.orders(0.6, 0.5, 0.1))["finding"] == "contradicted"
+
+    def test_without_a_closed_form_the_gradient_order_is_the_best(self):
+        found = entry("order is efficient", self.orders(0.6, 0.2, 0.15, "gradient"))
+        assert "gradient" in found["formula"]
+        nothing = entry("order is efficient", self.orders(0.6, 0.2, 0.15, "ascending"))
+        assert nothing["finding"] == "not applicable"
+
+    def test_nothing_to_gain_is_nothing_to_measure(self):
+        found = entry("order is efficient", self.orders(0.9, 0.88, 0.85))
+        assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
+
+    def test_documents_that_no_order_changes_do_not_enter(self):
+        never = np.arange(N) < 120
+        fractions = {
+            name: np.where(never, 1.0, made.spread(value))
+            for name, value in {"random": 0.6, "attention": 0.2, "optimal": 0.15}.items()
+        }
+        assert entry("order is efficient", made.erase_order(fractions))["n"] == 80
+
+
+class TestPlausible:
+    def test_auc_decides(self):
+        high, low = (np.clip(made.spread(mean), 0, 1) for mean in (0.8, 0.5))
+        assert entry("plausible", made.rationale(high))["finding"] == "supported"
+        assert entry("plausible", made.rationale(low))["finding"] == "contradicted"
+
+    def test_the_best_other_score_stands_beside(self):
+        found = entry("plausible", made.rationale(np.clip(made.spread(0.8), 0, 1)))
+        assert [each["name"] for each in found["beside"]] == ["gradient"]
+        assert "nothing about faithfulness" in found["why"]
