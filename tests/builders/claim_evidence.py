@@ -69,7 +69,7 @@ def seeds(
 ) -> pl.DataFrame:
     """All pairs of models, with a deviation of each model that its pairs share."""
     ids = names(count)
-    lean = np.random.default_rng(7).normal(0, model_sd, models)
+    lean = spread(0, models, model_sd)
     frames = [rows(ids, "top_overlap_expected", np.full(count, 0.1))]
     for one, other in combinations(range(models), 2):
         group, shift = f"{one}-{other}", lean[one] + lean[other]

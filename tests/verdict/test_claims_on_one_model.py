@@ -109,7 +109,7 @@ class TestExclusivePerInstance:
 
     def test_a_search_that_found_nothing_farther_proves_nothing(self):
         values = self.large(0.1, 0.5, free_jsd=0.6)
-        found = entry("exclusive per instance", made.adversary(values, "search"))
+        found = entry("exclusive per instance", made.adversary(values, "searched"))
         assert found["finding"] == "undecided"
         effects = [each["effect"] for each in found["measures"]]
         assert effects == pytest.approx([1 - 0.6 / 0.5, 1 - 0.1 / 0.6])

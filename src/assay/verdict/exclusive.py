@@ -33,6 +33,7 @@ CONTRADICTED_BELOW = 0.2
 GROUP = f"eps={SHOWN_EPS:g}"
 OWN, SHUFFLED, UNIFORM, FREE = "max_jsd", "shuffled_max_jsd", "uniform_max_jsd", "free_jsd"
 UPPER = "_upper"
+SEARCHED = "searched"  # a method that finds weights and proves nothing
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -40,7 +41,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     if found is None or not (found[SHUFFLED] > 0).any():
         says = "No document has shuffled weights with other weights that give their prediction."
         return Reading(says=says, reason="nothing to measure")
-    searched = (evidence.filter(pl.col("quantity") == OWN)["method"] == "search").any()
+    searched = evidence.filter(pl.col("quantity") == OWN)["method"].eq(SEARCHED).any()
     measures = tuple(_measures(found, searched))
     own, shuffled = (found[name].to_numpy().mean() for name in (OWN, SHUFFLED))
     says = (
@@ -83,12 +84,17 @@ def _measure(name: str, found: pl.DataFrame, above: str, below: str) -> Measure:
         found.select(pl.coalesce(quantity, quantity.removesuffix(UPPER))).to_series().to_numpy()
         for quantity in (above, below)
     ]
+    # The shuffled values may exist for a sample of the documents only; so must the others then.
     first, second = (
-        f"mean_shared({each})" if each == FREE else f"mean_shared({each}[{GROUP}])"
+        f"{'mean' if each.startswith(SHUFFLED) else 'mean_shared'}({each}{_place(each)})"
         for each in (above, below)
     )
     estimate = ratio_estimate(values[1] - values[0], values[1], SIGNED_BOUNDS)
     return Measure(name, estimate, f"1 - {first} / {second}")
+
+
+def _place(quantity: str) -> str:
+    return "" if quantity == FREE else f"[{GROUP}]"
 
 
 def _beside(found: pl.DataFrame) -> Iterator[Beside]:
