@@ -52,6 +52,7 @@ SLOW = {
 }
 SLOW_MODULES = {
     "test_classification_readers",
+    "test_coverage",
     "test_diverse",
     "test_entry_points",
     "test_every_score",

@@ -6,11 +6,13 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import balanced_accuracy_score
 
 from assay.statistics.intervals import (
     DRAWS,
     Interval,
     _resampled_medians,
+    balanced_accuracy_interval,
     mean_interval,
     median_interval,
     seeds_interval,
@@ -125,3 +127,32 @@ def test_one_seed_has_no_bounds():
     assert math.isnan(one.low)
     assert math.isnan(one.high)
     assert math.isnan(seeds_interval([]).value)
+
+
+def test_balanced_accuracy_equals_scikit_learn():
+    rng = np.random.default_rng(3)
+    labels = rng.choice(["a", "b", "c"], 200, p=[0.7, 0.2, 0.1]).tolist()
+    predictions = rng.choice(["a", "b", "c"], 200).tolist()
+    found = balanced_accuracy_interval(labels, predictions)
+    assert found.value == pytest.approx(balanced_accuracy_score(labels, predictions))
+    assert found.low < found.value < found.high
+
+
+def test_a_constant_answer_does_not_clear_chance():
+    labels = ["a"] * 90 + ["b"] * 10
+    found = balanced_accuracy_interval(labels, ["a"] * 100)
+    assert (found.value, found.low < 0.5 < found.high) == (0.5, True)
+    perfect = balanced_accuracy_interval(labels, labels)
+    assert (perfect.value, perfect.low > 0.5) == (1.0, True)
+
+
+def test_balanced_accuracy_of_few_documents_is_covered():
+    """Thirty documents of two classes; a wrong sure answer would call a guess knowledge."""
+    rng = np.random.default_rng(0)
+    labels = np.array(["a"] * 20 + ["b"] * 10)
+    hits = 0
+    for _ in range(1_000):
+        predictions = np.where(rng.random(30) < 0.5, "a", "b")
+        found = balanced_accuracy_interval(labels.tolist(), predictions.tolist())
+        hits += found.low <= 0.5
+    assert hits / 1_000 >= 0.965

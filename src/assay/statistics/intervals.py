@@ -81,15 +81,15 @@ def seeds_interval(values: Values) -> Interval:
 def balanced_accuracy_interval(labels: Sequence[str], predictions: Sequence[str]) -> Interval:
     """The mean over the classes that occur of the share of their documents predicted correctly.
 
-    The variance adds two hits and two misses to every class (Agresti and Coull), because a class
-    whose few documents are all predicted correctly is not known to be perfect.
+    The variance of a class's share adds two hits and two misses (Agresti and Coull), because a
+    class whose few documents are all predicted correctly is not known to be perfect.
     """
     truth, answers = np.asarray(labels), np.asarray(predictions)
     classes = np.unique(truth)
     sizes = np.array([(truth == one).sum() for one in classes])
     hits = np.array([((truth == one) & (answers == one)).sum() for one in classes])
     shares = (hits + 2) / (sizes + 4)
-    error = float(np.sqrt((shares * (1 - shares) / (sizes + 4)).sum())) / len(classes)
+    error = float(np.sqrt((shares * (1 - shares) / sizes).sum())) / len(classes)
     value, half = float((hits / sizes).mean()), float(stats.norm.ppf(TAILS[1])) * error
     return Interval(value, max(0.0, value - half), min(1.0, value + half), len(truth))
 
