@@ -19,6 +19,7 @@ from assay.models.classifier import Network
 from assay.models.hierarchical import active_dropout
 from assay.progress import Track, untracked
 from assay.statistics.divergence import decisions
+from assay.training.eager_adam import EagerAdam
 from assay.training.objectives import (
     AttentionPenalty,
     Imitation,
@@ -233,7 +234,7 @@ def make_optimizer(model: Network, recipe: Recipe) -> torch.optim.Optimizer:
     ]
     # Fused: one pass over parameters and moments instead of ten; the embedding dominates.
     amsgrad = recipe.regime is None
-    return torch.optim.Adam(groups, lr=recipe.learning_rate, amsgrad=amsgrad, fused=True)
+    return EagerAdam(groups, lr=recipe.learning_rate, amsgrad=amsgrad, fused=True)
 
 
 def dev_metric(corpus: Corpus) -> tuple[str, Metric]:
