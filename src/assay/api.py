@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings, sample_size
+from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
 from assay.data.lists import corpus_from_lists
@@ -195,11 +195,11 @@ def audit(
     attribute `words` of the model then lists the words that it knows (see `corpus_from_lists`).
 
     LIME, SHAP and other costly scores are computed on a seeded sample of documents: `sample` of
-    them, or as many as the model's preset says. Leave-one-out of documents with fewer than
-    `exact_below` items is exact. Probes that need further models train them here, one after
-    another: `seeds` sets how many differ by seed alone, and with `from_scratch` each imitation
-    starts from fresh weights. `seed` is that of the audit of an attached model; a model from
-    `train` is audited with its own seed.
+    them, or as many as the model's preset says and a budget of work allows. Leave-one-out of
+    documents with fewer than `exact_below` items is exact. Probes that need further models train
+    them here, one after another: `seeds` sets how many differ by seed alone, and with
+    `from_scratch` each imitation starts from fresh weights. `seed` is that of the audit of an
+    attached model; a model from `train` is audited with its own seed.
     """
     if not isinstance(model, Fitted):
         return _audit_attached(model, corpus, labels, probes, sample, exact_below, seed)
@@ -251,7 +251,7 @@ def _audit_attached(
         corpus,
         probes=names,
         seed=seed,
-        sample=sample_size("quick") if sample is None else sample,
+        sample=sample,
         exact_below=exact_below,
     )
     return Audit(**vars(results), model=model)

@@ -12,14 +12,14 @@ VERSION = "0.2.0"
 Preset = Literal["quick", "paper"]
 PRESETS: tuple[Preset, ...] = ("quick", "paper")
 EXACT_BELOW = 600  # items: more than any document of SST, IMDB, 20News and bAbI 2 has
-SAMPLE = 100  # documents on which costly scores are computed
+SAMPLE = 100  # documents on which costly scores are computed, if the budget allows
 QUICK_SAMPLE = 50  # costly scores are half of an audit, and `quick` is for a first look
 ALL_PROBES = ("all",)
 OWN_VECTORS = "corpus"  # instead of a file: vectors trained on the corpus's own text
 
 
 def sample_size(preset: str) -> int:
-    """The number of documents on which costly scores are computed under a preset."""
+    """The most documents on which costly scores are computed under a preset."""
     return QUICK_SAMPLE if preset == "quick" else SAMPLE
 
 
@@ -34,9 +34,8 @@ class Settings:
     probes: tuple[str, ...] = ALL_PROBES
     seed: int = 0
     limit: int | None = None
-    sample: int | None = (
-        None  # documents for LIME, SHAP and other costly scores; None: the preset's
-    )
+    # Documents for LIME, SHAP and other costly scores; None: the preset's number within a budget.
+    sample: int | None = None
     preset: str = "quick"
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     device: str = "cpu"
@@ -46,10 +45,9 @@ class Settings:
     exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact
 
     def resolved(self, known_probes: Sequence[str]) -> "Settings":
-        """The same settings with the probes named and the preset's sample size filled in."""
+        """The same settings with the probes named."""
         probes = tuple(known_probes) if self.probes == ALL_PROBES else self.probes
-        sample = sample_size(self.preset) if self.sample is None else self.sample
-        return replace(self, probes=probes, sample=sample)
+        return replace(self, probes=probes)
 
     def as_record(self) -> dict[str, Any]:
         """As JSON can hold them."""

@@ -1,19 +1,13 @@
-"""Settings are completed by the preset, and faults of a request are reported together."""
+"""Settings name all probes, and faults of a request are reported together."""
 
 from pathlib import Path
 
 import pytest
 
-from assay.config import QUICK_SAMPLE, SAMPLE, Execution, Settings
+from assay.config import Execution, Settings
 from assay.errors import UserError
 from assay.probes import PROBES
 from assay.runs.validation import check_probes, check_request, resolve_device
-
-
-@pytest.mark.parametrize(("preset", "sample"), [("quick", QUICK_SAMPLE), ("paper", SAMPLE)])
-def test_the_sample_is_that_of_the_preset_unless_given(preset: str, sample: int):
-    assert Settings(preset=preset).resolved(tuple(PROBES)).sample == sample
-    assert Settings(preset=preset, sample=7).resolved(tuple(PROBES)).sample == 7
 
 
 def test_all_probes_are_named_in_what_is_recorded():

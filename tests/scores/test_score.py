@@ -114,14 +114,6 @@ def test_sample_is_seeded_and_does_not_depend_on_the_order():
     assert of_length(ids, 9).sample(20, 0) < one  # the smaller sample is part of the larger
 
 
-def test_sample_of_long_documents_is_smaller():
-    ids = tuple(f"d{i}" for i in range(500))
-    assert len(of_length(ids, 200).sample(100, 0)) == 100
-    assert len(of_length(ids, 1000).sample(100, 0)) == 4
-    assert of_length(ids, 1000).sample(100, 0) < of_length(ids, 200).sample(100, 0)
-    assert of_length(ids, 3000).sample(100, 0) == set()
-
-
 def test_replacement_words_are_as_frequent_as_in_the_documents():
     whole = RunDocuments.of(TOY.test)
     tokens = [word for document in TOY.test for word in document.tokens]

@@ -23,6 +23,7 @@ WIDTH = 88  # of the reasons, which are wrapped
 def print_results(out: Path, page: Path, explain: bool) -> None:
     """Print the results of a finished run; `explain` adds the reason of every finding."""
     from assay.report.sections.agreement import fading_lines
+    from assay.report.sections.sample import sample_lines
     from assay.report.sections.verdict import guessing_sentence
     from assay.runs.directory import read_summary, read_verdict
     from assay.runs.manifest import Manifest
@@ -32,7 +33,8 @@ def print_results(out: Path, page: Path, explain: bool) -> None:
     if guessing is not None:
         typer.echo(guessing)
     say(model_line(manifest))
-    for line in (*claim_lines(verdict, explain), *fading_lines(read_summary(out))):
+    notes = (*fading_lines(read_summary(out)), *sample_lines(manifest))
+    for line in (*claim_lines(verdict, explain), *notes):
         typer.echo(line)
     if not explain:
         typer.echo(f"Reasons: assay report {out} --explain")

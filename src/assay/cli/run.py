@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Copied here for the help text, because importing the models takes seconds. A test compares them.
 ENCODERS = "bilstm, cnn, average, han-rnn, han-conv, han-none, flan-rnn, flan-conv, flan-none."
-SAMPLES = f"{sample_size('quick')}; preset paper: {sample_size('paper')}"
+SAMPLES = f"{sample_size('quick')}; preset paper: {sample_size('paper')}; fewer if they are long"
 
 
 @app.command()

@@ -32,6 +32,7 @@ from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
 from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
+from assay.report.sections.sample import sample_sentences
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
 from assay.report.sections.verdict import DECLARED, by_notion, counts, guessing_sentence
@@ -136,6 +137,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "models": trained_sections(run),
         "matrix": matrix(run.summary, () if agreement is None else agreement.scores),
         "fading": fading_check(run.summary),
+        "sample": sample_sentences(run.manifest),
         "adversary": adversary_section(run),
         "erasure": erasure.erasure_section(run),
         "marks": rationale.rationale_section(run),

@@ -6,6 +6,7 @@ Probes that need further models are not measured, because nobody knows how to tr
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -16,9 +17,11 @@ from assay.errors import UserError
 from assay.models.conformance import check_batch, check_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
-from assay.runs.audit import AUDIT_CELLS, AuditResult, audit_documents, inputs_of
+from assay.runs.audit import AUDIT_CELLS, AuditResult, audit_documents, inputs_of, scores_for
 from assay.runs.manifest import Manifest
 from assay.runs.run import LIBRARIES, Results, describe_corpus, test_metrics
+from assay.scores.sample import plan_sample
+from assay.scores.score import RunDocuments
 
 
 def document_probes() -> tuple[str, ...]:
@@ -32,7 +35,7 @@ def audit_attached(
     *,
     probes: Sequence[str],
     seed: int,
-    sample: int,
+    sample: int | None,
     exact_below: int,
 ) -> Results:
     """Check the model on every test document, then ask the probes of it."""
@@ -40,6 +43,15 @@ def audit_attached(
         raise UserError(f"the corpus {corpus.name} has no test documents: there is nothing to ask.")
     checked = check_model(model, corpus.classes)
     _check_documents(checked, corpus)
+    plan = plan_sample(
+        RunDocuments.of(corpus.test),
+        scores_for([PROBES[name] for name in probes]),
+        sample=sample,
+        preset="quick",
+        encoder=None,
+        seed=seed,
+        exact_below=exact_below,
+    )
     audited = audit_documents(
         checked,
         corpus.test,
@@ -47,7 +59,7 @@ def audit_attached(
         probes=probes,
         seed=seed,
         model_seed=seed,
-        sample=sample,
+        sample=plan.sizes,
         inputs=inputs_of(probes, corpus.train, corpus.vocabulary),
         exact_below=exact_below,
     )
@@ -58,7 +70,7 @@ def audit_attached(
         "sample": sample,
         "exact_below": exact_below,
     }
-    manifest = _manifest(settings, corpus, audited)
+    manifest = _manifest(settings, corpus, replace(audited, sample=plan))
     return Results(audited.instances, audited.evidence, corpus.classes, manifest, seed)
 
 
@@ -83,5 +95,6 @@ def _manifest(settings: Mapping[str, Any], corpus: Corpus, audited: AuditResult)
         training={},
         test=test_metrics(audited.instances, corpus),
         trainings=None,
+        sample=None if audited.sample is None else audited.sample.as_record(),
         not_applicable=audited.not_applicable,
     )

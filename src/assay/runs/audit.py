@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import torch
 
-from assay.config import EXACT_BELOW, SAMPLE
+from assay.config import EXACT_BELOW, SAMPLE, Settings
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Document
 from assay.data.vocabulary import Vocabulary
@@ -25,6 +25,7 @@ from assay.probes.probe import Probe
 from assay.runs.timing import Stopwatch
 from assay.scores import SCORES
 from assay.scores.leave_one_out import choose_checked_documents
+from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments, Score, take_rows
 
 AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay below 20 MB
@@ -32,11 +33,12 @@ AUDIT_CELLS = 2_048  # padded items per batch: 100 permutations of them stay bel
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The tables of instances and of evidence, and which scores and probes did not apply."""
+    """The tables of instances and of evidence, and how they were made."""
 
     instances: pl.DataFrame
     evidence: pl.DataFrame
     not_applicable: dict[str, str]  # score or probe -> why
+    sample: SamplePlan | None = None  # of the run that the documents belong to
     scores: Mapping[str, float] = field(default_factory=dict)  # seconds
     probes: Mapping[str, float] = field(default_factory=dict)  # seconds
 
@@ -51,7 +53,7 @@ def audit_documents(
     model_seed: int,
     device: str = "cpu",
     run: RunDocuments | None = None,
-    sample: int = SAMPLE,
+    sample: int | Mapping[str, int] = SAMPLE,
     inputs: Mapping[str, Any] | None = None,
     exact_below: int = EXACT_BELOW,
     scores: Sequence[str] | None = None,
@@ -59,8 +61,9 @@ def audit_documents(
     """Compute every score and ask every probe, batch by batch, in the order of the documents.
 
     `run` describes all documents of the run, where these are only some of them; costly scores are
-    computed on at most `sample` of those. `inputs` come from `inputs_of`. Leave-one-out of
-    documents with fewer than `exact_below` items is exact. `scores` limits the scores to these.
+    computed on at most `sample` of those, one number for all or one for each score. `inputs` come
+    from `inputs_of`. Leave-one-out of documents with fewer than `exact_below` items is exact.
+    `scores` limits the scores to these.
     """
     run = run or RunDocuments.of(documents)
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes), run.words)
@@ -68,8 +71,9 @@ def audit_documents(
     wanted = {name: ask for name in probes if (ask := PROBES[name].measure) is not None}
     possible = scores_for([PROBES[name] for name in wanted])
     sought = [score for score in possible if scores is None or score.name in scores]
-    sampled = run.sample(sample, seed)
-    samples = {score.name: sampled for score in sought if score.costly}
+    costly = [score.name for score in sought if score.costly]
+    sizes = dict.fromkeys(costly, sample) if isinstance(sample, int) else sample
+    samples = {name: run.sample(sizes[name], seed) for name in costly}
     pool = None if split.pool is None else split.pool.to(device)
     checked = choose_checked_documents(run, exact_below, seed)
     bound = bind_inputs(inputs or {}, documents, run)
@@ -98,8 +102,8 @@ def audit_documents(
         in_order(pl.concat(instances, how="diagonal"), "id", ids),
         in_order(pl.concat([empty(), *signed]), "instance", ids),
         missing,
-        of_scores.seconds,
-        of_probes.seconds,
+        scores=of_scores.seconds,
+        probes=of_probes.seconds,
     )
 
 
@@ -115,6 +119,20 @@ def scores_for(probes: Sequence[Probe]) -> list[Score]:
     """All cheap scores, and the costly ones that a probe reads."""
     read = {name for probe in probes for name in probe.scores}
     return [score for score in SCORES.values() if not score.costly or score.name in read]
+
+
+def sample_of(settings: Settings, documents: Sequence[Document]) -> SamplePlan:
+    """On how many of a run's test documents each costly score is computed."""
+    probes = [PROBES[name] for name in settings.probes if PROBES[name].measure is not None]
+    return plan_sample(
+        RunDocuments.of(documents),
+        scores_for(probes),
+        sample=settings.sample,
+        preset=settings.preset,
+        encoder=settings.encoder,
+        seed=settings.seed,
+        exact_below=settings.exact_below,
+    )
 
 
 def compute_scores(

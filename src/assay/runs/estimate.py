@@ -18,9 +18,9 @@ from torch import nn
 from assay.config import Execution, Settings
 from assay.data.corpus import Corpus, Document
 from assay.probes import PROBES
-from assay.runs.audit import scores_for
+from assay.runs.audit import sample_of
 from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
-from assay.scores.score import RunDocuments
+from assay.scores.cost import STEP_SECONDS
 from assay.training.recipes import Recipe, recipe_for
 from assay.training.specs import BaseModelSpec, ModelSpec, training_budget
 
@@ -43,7 +43,6 @@ PREDICTING = 0.3  # of the cost of training on the same documents
 AUDIT_ITEM = 190e-6  # seconds of the cheap scores and of the probes, per item
 # Leave-one-out reads the rest of the text again after every deletion, if the encoder is recurrent.
 DELETED_ITEM = {"bilstm": 2.2e-6, "flan-rnn": 2.2e-6}
-SAMPLED_DOCUMENT, SAMPLED_ITEM = 0.1, 9e-3  # LIME, SHAP and other costly scores
 BRACKETED_DOCUMENT = 0.05  # adversary with three classes or more
 PROCESS_START = 3.0  # seconds until a worker process has imported torch
 DRAWING = 5.0  # seconds for tables and page, whatever the run
@@ -131,13 +130,8 @@ def training_seconds(corpus: Corpus, recipe: Recipe, encoder: str, epochs: float
 
 def audit_seconds(settings: Settings, corpus: Corpus) -> float:
     """Reference seconds of all scores and probes on the test documents."""
-    probes = [PROBES[name] for name in settings.probes if PROBES[name].measure is not None]
     seconds = AUDIT_ITEM * _items(corpus.test) + _deletions(settings, corpus.test)
-    if any(score.costly for score in scores_for(probes)):
-        lengths = {document.id: _length(document) for document in corpus.test}
-        assert settings.sample is not None
-        sampled = RunDocuments.of(corpus.test).sample(settings.sample, settings.seed)
-        seconds += sum(SAMPLED_DOCUMENT + SAMPLED_ITEM * lengths[name] for name in sampled)
+    seconds += STEP_SECONDS * sample_of(settings, corpus.test).steps
     if len(corpus.classes) > 2 and "adversary" in settings.probes:
         seconds += BRACKETED_DOCUMENT * len(corpus.test)
     return seconds

@@ -120,7 +120,7 @@ class AuditJob:
     part: AuditPart
     probes: tuple[str, ...]
     seed: int
-    sample: int  # documents of the run on which costly scores are computed
+    sample: int | Mapping[str, int]  # documents of the run for all costly scores, or for each
     threads: int
     device: str
     folder: Path

@@ -117,9 +117,14 @@ class Manifest:
         training: Mapping[str, Any],
         test: Mapping[str, Any],
         trainings: Mapping[str, Any] | None,
+        sample: Mapping[str, Any] | None = None,
         not_applicable: Mapping[str, str],
     ) -> "Manifest":
-        """The manifest of a finished run; `trainings` is the budget of its further trainings."""
+        """The manifest of a finished run.
+
+        `trainings` is the budget of its further trainings, `sample` the number of documents for
+        each costly score.
+        """
         values = {
             "status": COMPLETE,
             "settings": settings,
@@ -131,6 +136,7 @@ class Manifest:
             "training": training,
             "test": test,
             "trainings": trainings,
+            "sample": sample,
             "not_applicable": not_applicable,
         }
         return cls(Fields(RUN_FILE, {k: v for k, v in values.items() if v is not None}))

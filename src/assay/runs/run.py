@@ -6,7 +6,7 @@ again in a second. Resuming is no special case: finished jobs are found by their
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +24,7 @@ from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
 from assay.progress import Track
-from assay.runs.audit import AuditResult, in_order, inputs_of
+from assay.runs.audit import AuditResult, in_order, inputs_of, sample_of
 from assay.runs.directory import PROBES_FILE
 from assay.runs.further_trainings import (
     THREADS,
@@ -239,8 +239,7 @@ def audit_model(
     task, corpus = base.training, base.training.corpus
     probes = tuple(name for name in settings.probes if PROBES[name].trainings is None)
     inputs = inputs_of(probes, corpus.train, corpus.vocabulary)
-    sample = settings.resolved(tuple(PROBES)).sample
-    assert sample is not None
+    sample = sample_of(settings, corpus.test)
     jobs = [
         AuditJob(
             base.place,
@@ -248,7 +247,7 @@ def audit_model(
             part,
             probes,
             seed=settings.seed,
-            sample=sample,
+            sample=sample.sizes,
             threads=settings.threads,
             device=settings.device,
             folder=folder.resolve(),
@@ -268,7 +267,7 @@ def audit_model(
         places = dict(finished)
     parts = [places[task.key] for task in tasks]
     timing.add_jobs("audit", parts, workers)
-    return collect(parts, corpus.test)
+    return replace(collect(parts, corpus.test), sample=sample)
 
 
 def collect(parts: Sequence[Path], documents: Sequence[Document]) -> AuditResult:
@@ -341,6 +340,7 @@ def manifest_of(
         },
         test=test_metrics(audited.instances, task.corpus),
         trainings=None if trained.base_outputs is None else asdict(trained.budget),
+        sample=None if audited.sample is None else audited.sample.as_record(),
         not_applicable=audited.not_applicable | trained.not_applicable,
     )
 

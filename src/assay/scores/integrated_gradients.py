@@ -17,14 +17,21 @@ import torch
 from torch import Tensor
 
 from assay.models.view import View
+from assay.scores.cost import EncoderCosts, Lengths
 from assay.scores.gradients import embedding_model
 from assay.scores.scaled_copies import EqualDocuments, equal_documents
 from assay.scores.score import Score
 
-POINTS = 12  # of a Gauss-Legendre rule on each segment
+POINTS, ENDS = 12, 2  # of a Gauss-Legendre rule on each segment
+USUAL_SEGMENTS = 3  # on average, of a model trained on `reviews`
 TOLERANCE = 0.01  # error of one segment, relative to the difference of log-odds (at least 1)
 HALVINGS = 9  # at most
 GAP = 0.05  # relative error beyond which a document as a whole does not add up
+
+
+def segments_cost(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
+    """The steps of the segments that a trained model needs on average."""
+    return USUAL_SEGMENTS * (POINTS + ENDS) * lengths * encoder.slope
 
 
 @dataclass(frozen=True)
@@ -115,4 +122,5 @@ INTEGRATED_GRADIENTS = Score(
     check=embedding_model,
     signed=True,
     costly=True,
+    cost=segments_cost,
 )

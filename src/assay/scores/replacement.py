@@ -49,6 +49,7 @@ FEATURE_PERMUTATION = Score(
     paper="Breiman 2001, section 10, per item; replacements from the audited documents",
     compute=feature_permutation,
     costly=True,
+    cost=lambda lengths, encoder: DRAWS * encoder.changes(lengths),
 )
 
 
@@ -79,6 +80,7 @@ LEAVE_ONE_OUT_MASKED = Score(
     paper="Zeiler & Fergus 2014, section 4.2, occlusion, with the unknown word",
     compute=leave_one_out_masked,
     costly=True,
+    cost=lambda lengths, encoder: encoder.changes(lengths),
 )
 
 

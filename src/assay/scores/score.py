@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from assay.data.batches import Batch
 from assay.data.corpus import Document
 from assay.models.protocol import Model
 from assay.models.view import View
+from assay.scores.cost import Cost, one_copy_per_item
 from assay.statistics.keyed_random import document_keys, uniform
 
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
-# Budget of a sample, as costs grow with the square of the length: 100 documents of 200 items.
-SQUARED_ITEMS = 4_000_000
 PASS_BYTES = 64 * 2**20  # of one pass
 _BYTES_PER_STATE = 4 * 3  # states and their projections, per unit of a state
 _KEPT_FOR_GRADIENT = 3  # additional memory of a backward pass, as a multiple
@@ -48,6 +48,7 @@ class Score:
     check: Callable[[Model], object] = any_model  # raises NotApplicable without computing
     signed: bool = False  # negative values: the item speaks against the prediction
     costly: bool = False  # computed on a sample of the documents of the run
+    cost: Cost = one_copy_per_item  # in encoder steps; of costly scores, to choose the sample
 
 
 @dataclass(frozen=True)
@@ -84,15 +85,13 @@ class RunDocuments:
         content = [self.ids, self.lengths, self.words, self.marked]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
-    def sample(self, count: int, seed: int) -> frozenset[str]:
-        """At most `count` ids: those with the smallest keys, the same in every job.
+    def order(self, seed: int) -> NDArray[np.int64]:
+        """The rows of all documents by their keys, in which samples are taken."""
+        return np.argsort(document_keys(self.ids, seed, "sample"), kind="stable")
 
-        The sample ends early if the documents are too long together. It does not prefer short
-        documents: they would not represent the run.
-        """
-        order = np.argsort(document_keys(self.ids, seed, "sample"), kind="stable")[:count]
-        costs = np.cumsum(np.array(self.lengths, dtype=np.int64)[order] ** 2)
-        return frozenset(self.ids[row] for row in order[costs <= SQUARED_ITEMS].tolist())
+    def sample(self, count: int, seed: int) -> frozenset[str]:
+        """At most `count` ids: those with the smallest keys, the same in every job."""
+        return frozenset(self.ids[row] for row in self.order(seed)[:count].tolist())
 
 
 def is_partly_marked(marks: Sequence[bool] | None) -> bool:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from assay.models.view import View
+from assay.scores.cost import EncoderCosts, Lengths
 from assay.scores.gradients import embedding_model
 from assay.scores.scaled_copies import equal_documents
 from assay.scores.score import Score
@@ -42,6 +43,11 @@ Values = NDArray[np.float64]
 Presence = NDArray[np.bool_]  # samples (..., S, n), True if the item is present
 Draw = Callable[[np.uint64, int], tuple[Presence, Values]]  # key, length -> samples, weights (S,)
 Solve = Callable[[Presence, Values, Values], Values]  # samples, outputs (B, S), weights -> (B, n)
+
+
+def samples_cost(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
+    """The steps of reading all samples."""
+    return (SAMPLES + SAMPLES_PER_ITEM * lengths) * lengths * encoder.read
 
 
 def lime(view: View) -> Tensor:
@@ -78,6 +84,7 @@ LIME = Score(
     check=embedding_model,
     signed=True,
     costly=True,
+    cost=samples_cost,
 )
 
 
@@ -148,6 +155,7 @@ KERNEL_SHAP = Score(
     check=embedding_model,
     signed=True,
     costly=True,
+    cost=samples_cost,
 )
 
 

@@ -1,0 +1,62 @@
+"""What scores and the rest of an audit cost, in encoder steps.
+
+An encoder step is one step of one direction of a recurrent encoder of 128 units for one copy of a
+document. The numbers below were measured once, with one thread, on documents of 20 to 640 random
+words and a model of the papers' sizes (300-dimensional embeddings, states of 256 units): the
+seconds of each score and of an audit without costly scores, divided by 3 microseconds, which a step
+takes when LIME reads a document. Only their ratios matter, and only to choose how many documents
+the costly scores are computed on. The numbers are constants and are never measured during a run, so
+that every machine and every resumed run chooses the same documents.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+STEP_SECONDS = 3e-6  # on the machine of the calibration
+Lengths = NDArray[np.float64]  # items per document
+
+
+@dataclass(frozen=True)
+class EncoderCosts:
+    """The steps of a kind of encoder. `exact_below` is that of the run."""
+
+    read: float  # to read an item of a changed copy
+    slope: float  # to read it and to take the derivative
+    rest: float  # of all cheap scores and probes, per item, without single changes
+    change: float  # to change an item, per item that is read again after the change
+    reread: float  # items that are read again at most, where the effect of a change fades
+    exact_below: float = np.inf
+
+    def changes(self, lengths: Lengths) -> Lengths:
+        """The steps of deleting or replacing every item of a document once."""
+        most = np.where(lengths < self.exact_below, np.inf, self.reread)
+        return self.change * lengths * np.minimum(lengths, most)
+
+    def audit(self, lengths: Lengths) -> Lengths:
+        """The steps of the audit of a document without costly scores."""
+        return self.rest * lengths + self.changes(lengths)
+
+
+Cost = Callable[[Lengths, EncoderCosts], Lengths]  # the steps of a score of documents
+
+
+def one_copy_per_item(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
+    """The steps of a score that reads a whole copy of the document for each of its items."""
+    return lengths**2 * encoder.read
+
+
+RECURRENT = EncoderCosts(read=2, slope=10, rest=45, change=1.3, reread=100)
+FEEDFORWARD = EncoderCosts(read=2, slope=5, rest=75, change=5, reread=5)
+_FEEDFORWARD_NAMES = ("cnn", "average", "-conv", "-none")
+
+
+def encoder_costs(encoder: str | None, exact_below: int) -> EncoderCosts:
+    """The costs of an encoder by its name; None stands for a model that assay did not train."""
+    feedforward = encoder is not None and encoder.endswith(_FEEDFORWARD_NAMES)
+    if feedforward:
+        # Nothing but the neighbors of an item is read again, whatever the length.
+        return EncoderCosts(**{**vars(FEEDFORWARD), "exact_below": 0})
+    return EncoderCosts(**{**vars(RECURRENT), "exact_below": exact_below})

@@ -1,0 +1,86 @@
+"""The sample: on how many documents the costly scores are computed.
+
+Costly scores read a document hundreds of times. By default they may together cost as much as the
+rest of the audit, or a few seconds if the audit is shorter than that. Each score gets an equal
+share of this budget, and what a cheap score does not use goes to the costlier ones. A number given
+by the user (`--sample`) replaces the budget.
+
+The sample of a score consists of the documents with the smallest keys, so that a smaller sample is
+part of a larger one. It does not prefer short documents: they would not represent the run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.config import sample_size
+from assay.scores.cost import STEP_SECONDS, Lengths, encoder_costs
+from assay.scores.score import RunDocuments, Score
+
+LEAST_BUDGET = 5 / STEP_SECONDS  # steps: about five seconds
+
+
+@dataclass(frozen=True)
+class SamplePlan:
+    """The number of documents for each costly score, and what it was chosen from."""
+
+    sizes: Mapping[str, int]  # by score
+    wanted: int  # documents, if the budget allows
+    documents: int  # of the run
+    within_budget: bool  # False: the user gave the number
+    steps: float  # that the sample costs
+
+    def as_record(self) -> dict[str, Any]:
+        """As the manifest holds it."""
+        return {
+            "sizes": dict(self.sizes),
+            "wanted": self.wanted,
+            "documents": self.documents,
+            "within_budget": self.within_budget,
+        }
+
+
+def plan_sample(
+    run: RunDocuments,
+    scores: Sequence[Score],
+    *,
+    sample: int | None,
+    preset: str,
+    encoder: str | None,
+    seed: int,
+    exact_below: int,
+) -> SamplePlan:
+    """Choose by the documents' lengths and the settings alone, the same on every machine."""
+    costly = [score for score in scores if score.costly]
+    wanted = sample_size(preset) if sample is None else sample
+    costs, lengths = encoder_costs(encoder, exact_below), np.array(run.lengths, dtype=np.float64)
+    first = lengths[run.order(seed)[:wanted]]
+    # The steps of the first documents, summed up.
+    totals = {score.name: np.cumsum(score.cost(first, costs)) for score in costly}
+    if sample is None:
+        budget = max(LEAST_BUDGET, float(costs.audit(lengths).sum()))
+        sizes = share_budget(totals, budget)
+    else:
+        sizes = dict.fromkeys(totals, len(first))
+    steps = sum(float(totals[name][size - 1]) for name, size in sizes.items() if size)
+    return SamplePlan(sizes, wanted, len(lengths), sample is None, steps)
+
+
+def share_budget(totals: Mapping[str, Lengths], budget: float) -> dict[str, int]:
+    """The number of documents for each score, in the order of the scores.
+
+    `totals` has the steps of the first document, of the first two, and so on. A score gets at most
+    an equal share of what is left, the cheapest score first, and no more documents than a cheaper
+    one.
+    """
+    sizes: dict[str, int] = {}
+    size = max((len(steps) for steps in totals.values()), default=0)
+    ascending = sorted(totals, key=lambda name: float(totals[name].sum()))
+    for turn, name in enumerate(ascending):
+        share = budget / (len(ascending) - turn)
+        size = min(size, int(np.searchsorted(totals[name], share, side="right")))
+        sizes[name] = size
+        budget -= float(totals[name][size - 1]) if size else 0.0
+    return {name: sizes[name] for name in totals}
