@@ -1,7 +1,7 @@
 """Attention mechanisms: additive, dot-product and uniform.
 
-Each mechanism first projects a state linearly and then scores the projection. The split allows
-leave-one-out to work on projections instead of states.
+Each mechanism first projects a state linearly, adds an offset that depends on the query only, and
+then scores the sum. The split allows leave-one-out to work on projections instead of states.
 """
 
 import math
@@ -19,13 +19,24 @@ class Attention(Protocol):
         """The linear part (k, m), which is applied to a state."""
         ...
 
-    def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
-        """Scores (...) of projections (..., k); the query broadcasts against them."""
+    def offset(self, query: Tensor | None) -> Tensor | None:
+        """What is added to a projection: (k,), or (..., k) with a query (..., m); None: nothing."""
+        ...
+
+    def score(self, inside: Tensor, query: Tensor | None) -> Tensor:
+        """Scores (...) of projections with their offset (..., k), which it may overwrite.
+
+        The query broadcasts against them.
+        """
         ...
 
 
 class Additive(nn.Module):
-    """Additive attention v . tanh(W h + b); a query adds W_q q + b_q inside the tanh."""
+    """Additive attention v . tanh(W h + b); a query adds W_q q + b_q inside the tanh.
+
+    tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
+    Projection and offset are those of 2x.
+    """
 
     def __init__(self, size: int, paired: bool, width: int | None = None) -> None:
         super().__init__()
@@ -35,15 +46,17 @@ class Additive(nn.Module):
         self.direction = nn.Linear(hidden, 1, bias=False)
 
     def projection(self) -> Tensor:
-        return self.items.weight
+        return 2 * self.items.weight
 
-    def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
-        hidden = projected + self.items.bias
+    def offset(self, query: Tensor | None) -> Tensor | None:
+        bias = self.items.bias
         if self.query is not None and query is not None:
-            hidden = hidden + self.query(query)
-        # tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
-        activated = hidden.mul_(2).sigmoid_()  # in place: `hidden` is a local tensor
-        return F.linear(activated, 2 * self.direction.weight)[..., 0] - self.direction.weight.sum()
+            bias = bias + self.query(query)
+        return 2 * bias
+
+    def score(self, inside: Tensor, query: Tensor | None) -> Tensor:
+        weight = self.direction.weight
+        return F.linear(inside.sigmoid_(), 2 * weight)[..., 0] - weight.sum()
 
 
 class Dot(nn.Module):
@@ -61,10 +74,13 @@ class Dot(nn.Module):
         # With a query the vector differs between documents, so the whole state is kept.
         return self.identity if self.weight is None else self.weight * self.scale  # type: ignore[return-value]
 
-    def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
+    def offset(self, query: Tensor | None) -> Tensor | None:
+        return None
+
+    def score(self, inside: Tensor, query: Tensor | None) -> Tensor:
         if query is None:
-            return projected[..., 0]
-        return (projected * query).sum(-1) * self.scale
+            return inside[..., 0]
+        return (inside * query).sum(-1) * self.scale
 
 
 class Uniform(nn.Module):
@@ -77,8 +93,11 @@ class Uniform(nn.Module):
     def projection(self) -> Tensor:
         return self.zeros  # type: ignore[return-value]
 
-    def score(self, projected: Tensor, query: Tensor | None) -> Tensor:
-        return projected[..., 0]
+    def offset(self, query: Tensor | None) -> Tensor | None:
+        return None
+
+    def score(self, inside: Tensor, query: Tensor | None) -> Tensor:
+        return inside[..., 0]
 
 
 ATTENTIONS: dict[str, type[Additive] | type[Dot] | type[Uniform]] = {
@@ -93,6 +112,7 @@ def attention_weights(
 ) -> Tensor:
     """Attention weights (B, T): the softmax of the scores over the real items."""
     aligned = None if query is None else query[:, None]
-    scores = attention.score(F.linear(items, attention.projection()), aligned)
+    projected, offset = F.linear(items, attention.projection()), attention.offset(aligned)
+    scores = attention.score(projected if offset is None else projected + offset, aligned)
     # The second fill is for a document without items, whose softmax is NaN.
     return scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(~mask, 0)

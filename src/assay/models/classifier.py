@@ -122,8 +122,10 @@ class Network(nn.Module):
     @torch.no_grad()
     def logits_without_each(self, batch: Batch, *, exact: bool = True) -> Tensor:
         """Logits (B, T, C) of each document without its t-th item."""
-        chunks = torch.split(torch.arange(len(batch.ids)), self._rows_per_chunk(batch))
-        return torch.cat([self._changed(batch.take(rows), None, exact) for rows in chunks])
+        order = batch.lengths.argsort(descending=True, stable=True)
+        chunks = torch.split(order, self._rows_per_chunk(batch))
+        logits = torch.cat([self._changed(batch.take(rows), None, exact) for rows in chunks])
+        return logits[order.argsort()]
 
     @torch.no_grad()
     def logits_with_each_replaced(
@@ -133,12 +135,13 @@ class Network(nn.Module):
         several = replacement[:, None] if replacement.dim() == 2 else replacement
         count, turns, length = several.shape
         items = several.reshape(count * turns, length)
+        order = batch.lengths.repeat_interleave(turns).argsort(descending=True, stable=True)
         parts = []
-        for rows in torch.split(torch.arange(len(items)), self._rows_per_chunk(batch)):
+        for rows in torch.split(order, self._rows_per_chunk(batch)):
             chunk = batch.take(rows // turns)
             substitutes = self.embed(replace(chunk, items=items[rows] * chunk.mask))
             parts.append(self._changed(chunk, substitutes, exact))
-        logits = torch.cat(parts)
+        logits = torch.cat(parts)[order.argsort()]
         return logits.reshape(*replacement.shape, logits.shape[-1])
 
     def _rows_per_chunk(self, batch: Batch) -> int:
@@ -147,6 +150,7 @@ class Network(nn.Module):
         return max(1, CHANGE_BYTES // max(1, states_per_document))
 
     def _changed(self, batch: Batch, substitutes: Tensor | None, exact: bool) -> Tensor:
+        """Logits of a chunk, whose documents are sorted, the longest first."""
         frame = self.text.frame(self.embed(batch), batch.mask)
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
         return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)

@@ -59,16 +59,41 @@ def take(values: Tensor, positions: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
+class Projection:
+    """What attention and head read of a state: an affine map, whose offset may depend on the query.
+
+    The maps of the two halves of a state add up to that of the state if one has the offset.
+    """
+
+    weight: Tensor  # (k, m)
+    offset: Tensor  # (k,) or (B, k)
+
+    def of(self, states: Tensor) -> Tensor:
+        """Projections (T, B, k) of states (T, B, m)."""
+        return F.linear(states, self.weight) + self.offset
+
+    def halves(self) -> tuple[Tensor, Tensor]:
+        """The linear maps of the first and of the second half of a state."""
+        first, second = self.weight.chunk(2, 1)
+        return first, second
+
+
+Where = tuple[slice, slice] | tuple[Tensor, Tensor]
+EVERY = slice(None)
+
+
+@dataclass(frozen=True)
 class ChangedStates:
     """Projected states of one item, each after the change of one item of its document.
 
-    `where` says which (slot, document) each value belongs to. It is either a slice of slots for all
-    documents, with values (S, B, k), or a pair of index vectors, with values (N, k).
+    `where` says which slots and documents the values belong to: slices of both, with values
+    (S, B, k), or a pair of index vectors, with values (N, k). The values are used before the next
+    step, which may use their memory again.
     """
 
-    where: slice | tuple[Tensor, Tensor]
+    where: Where
     values: Tensor
-    real: Tensor  # False where there is no such item
+    real: Tensor | None = None  # False where there is no such item; None: all are real
 
 
 @dataclass(frozen=True)
@@ -95,9 +120,9 @@ class Encoder(Protocol):
         ...
 
     def encode_changes(
-        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+        self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
-        """Projections (k, m) of every state that changes when one item changes.
+        """Projections of every state that changes when one item changes.
 
         Item t is replaced by the embedded item `substitutes[:, t]` (B, T, E); with None it is
         deleted. The states of all changes would need T^2 vectors, so only their projections are
@@ -113,19 +138,19 @@ def slots(mask: Tensor) -> Tensor:
 
 
 def changes_of_independent_items(
-    encoder: Encoder, frame: Frame, projection: Tensor, substitutes: Tensor | None
+    encoder: Encoder, frame: Frame, projection: Projection, substitutes: Tensor | None
 ) -> Iterator[ChangePass]:
     """The changes of an encoder whose states depend on their own items only."""
     if substitutes is None:
         return  # no state depends on a deleted item
     states = encoder(Frame(substitutes, frame.mask, frame.start, frame.end))
-    yield single_pass(F.linear(states, projection), frame.mask)
+    yield single_pass(states, projection, frame.mask)
 
 
-def single_pass(values: Tensor, real: Tensor) -> ChangePass:
-    """A pass with one changed state per slot; values (B, T, k) and real (B, T) by slot."""
-    changed = ChangedStates(slice(0, real.shape[1]), values.transpose(0, 1), real.T)
-    return ChangePass(slots(real), iter([changed]))
+def single_pass(states: Tensor, projection: Projection, real: Tensor) -> ChangePass:
+    """A pass with one changed state per slot; states (B, T, m) and real (B, T) by slot."""
+    values = projection.of(states.transpose(0, 1))
+    return ChangePass(slots(real), iter([ChangedStates((EVERY, EVERY), values, real.T)]))
 
 
 class Average(nn.Module):
@@ -149,7 +174,7 @@ class Average(nn.Module):
         return states.sum(1) / frame.lengths.clamp(min=1)[:, None]
 
     def encode_changes(
-        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+        self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
         return changes_of_independent_items(self, frame, projection, substitutes)
 
@@ -167,7 +192,7 @@ class Identity(nn.Module):
         return frame.items
 
     def encode_changes(
-        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+        self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
         return changes_of_independent_items(self, frame, projection, substitutes)
 
@@ -194,7 +219,7 @@ class Convolution(nn.Module):
         return states.amax(1)
 
     def encode_changes(
-        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+        self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
         taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
         if substitutes is None:
@@ -204,7 +229,7 @@ class Convolution(nn.Module):
         yield ChangePass(slots(frame.mask), self._changed(frame, projection, totals))
 
     def _changed(
-        self, frame: Frame, projection: Tensor, totals: Iterator[tuple[int, Tensor]]
+        self, frame: Frame, projection: Projection, totals: Iterator[tuple[int, Tensor]]
     ) -> Iterator[ChangedStates]:
         """The states near each changed item, one distance from it at a time."""
         length = frame.mask.shape[1]
@@ -212,7 +237,7 @@ class Convolution(nn.Module):
             item = torch.arange(length, device=frame.mask.device) + distance
             exists = (item >= 0) & (item < length)
             real = frame.mask.T[item.clamp(0, length - 1)] & frame.mask.T & exists[:, None]
-            yield ChangedStates(slice(0, length), F.linear(F.relu(total), projection), real)
+            yield ChangedStates((EVERY, EVERY), projection.of(F.relu(total)), real)
 
     def _without(self, taps: Tensor, bias: Tensor) -> Iterator[tuple[int, Tensor]]:
         """Distances from each deleted item, and the sums (T, B, m) that the ReLU gets there.
@@ -281,7 +306,7 @@ class Pooled(nn.Module):
         return torch.tanh(self.map(total / frame.lengths.clamp(min=1)[:, None]))
 
     def encode_changes(
-        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+        self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
         """All states are equal, so one of them stands for the rest of the document."""
         real = frame.items * frame.mask[..., None]
@@ -291,7 +316,7 @@ class Pooled(nn.Module):
         else:
             total = total + substitutes
         states = torch.tanh(self.map(total / left.clamp(min=1)[..., None]))
-        yield single_pass(F.linear(states, projection), frame.mask & (left > 0))
+        yield single_pass(states, projection, frame.mask & (left > 0))
 
 
 def _rows_inside(taps: Tensor, position: Tensor) -> Tensor:

@@ -24,10 +24,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from assay.models.attention import Attention
-from assay.models.encoders import ChangedStates, Encoder, Frame
+from assay.models.encoders import EVERY, ChangedStates, Encoder, Frame, Projection, Where
 from assay.models.heads import Head
 
-Where = slice | tuple[Tensor, Tensor]
+BLOCK_BYTES = 2**20  # of the scores and values that are folded into a softmax at once
 # The largest difference of any unit at which two states count as equal. Trained models forget more
 # slowly than untrained ones: with this tolerance the largest error in TVD over three trained models
 # was 3e-6; with ten times as much it was 3e-5, which is more than `TVD_BOUND` allows.
@@ -57,6 +57,15 @@ class RunningSoftmax:
         self.top[rows] = top
         self.mass[rows] = self.mass[rows] * fade + weight
         self.total[rows] = self.total[rows] * fade[..., None] + values * weight[..., None]
+
+    def add_block(self, scores: Tensor, values: Tensor) -> None:
+        """Add several items (S, T, B) and (S, T, B, k) to all slots, in place."""
+        top = torch.maximum(self.top, scores.amax(0))
+        finite = top.masked_fill(top == -math.inf, 0)
+        fade, weight = torch.exp(self.top - finite), torch.exp(scores - finite)
+        self.top = top
+        self.mass.mul_(fade).add_(weight.sum(0))
+        self.total.mul_(fade[..., None]).add_((values * weight[..., None]).sum(0))
 
     def merge(self, other: "RunningSoftmax") -> "RunningSoftmax":
         """The sum over the items of both."""
@@ -88,18 +97,27 @@ class Readout:
     allowed: Tensor | None
 
     @property
-    def projection(self) -> Tensor:
-        """The joint linear part of attention and head."""
-        return torch.cat([self.attention.projection(), self.head.projection()])
+    def sizes(self) -> list[int]:
+        """The numbers of values that attention and head read."""
+        return [len(self.attention.projection()), len(self.head.projection())]
 
-    def parts(self, values: Tensor, real: Tensor, where: Where) -> tuple[Tensor, Tensor]:
+    @property
+    def projection(self) -> Projection:
+        """The joint affine part of attention and head."""
+        weight = torch.cat([self.attention.projection(), self.head.projection()])
+        offset = self.attention.offset(self.query)
+        if offset is None:
+            offset = weight.new_zeros(self.sizes[0])
+        return Projection(weight, F.pad(offset, (0, self.sizes[1])))
+
+    def parts(self, changed: ChangedStates) -> tuple[Tensor, Tensor]:
         """Scores, -inf where there is no item, and the values that the head reads."""
-        sizes = [len(self.attention.projection()), len(self.head.projection())]
-        attended, read = torch.split(values, sizes, -1)
-        query = self.query
-        if query is not None and isinstance(where, tuple):
-            query = query[where[1]]
-        return self.attention.score(attended, query).masked_fill(~real, -math.inf), read
+        attended, read = torch.split(changed.values, self.sizes, -1)
+        query = None if self.query is None else self.query[changed.where[1]]
+        scores = self.attention.score(attended, query)
+        return scores if changed.real is None else scores.masked_fill_(
+            ~changed.real, -math.inf
+        ), read
 
     def finish(self, pool: RunningSoftmax, dtype: torch.dtype) -> Tensor:
         """Logits (B, T, C) of the pooled values."""
@@ -115,25 +133,46 @@ def logits_after_each_change(
     `substitutes` (B, T, E) are embedded items; with None the t-th item is deleted.
     """
     batch, length = frame.mask.shape
-    all_slots = slice(0, length)
     projection, size = readout.projection, len(readout.head.projection())
     pool = RunningSoftmax.empty(length, batch, size, frame.items)
     needs_original = encoder.reach is not None or not exact
     if needs_original:
-        states = F.linear(encoder(frame).transpose(0, 1), projection)
-        scores, values = readout.parts(states, frame.mask.T, all_slots)
+        states = projection.of(encoder(frame).transpose(0, 1))
+        scores, values = readout.parts(ChangedStates((EVERY, EVERY), states, frame.mask.T))
     if encoder.reach is not None:
         pool = _outside(scores, values, encoder.reach)
     for changes in encoder.encode_changes(frame, projection, substitutes, exact=exact):
         part = RunningSoftmax.empty(length, batch, size, frame.items)
-        for step in changes.steps:
-            part.add(step.where, *readout.parts(step.values, step.real, step.where))
-        if changes.until is not None:
+        if changes.until is None:
+            _add_in_blocks(part, readout, changes.steps)
+        else:
+            for step in changes.steps:
+                part.add(step.where, *readout.parts(step))
             order = changes.changed  # from reading order to item order; an involution
             read = values.gather(0, order[..., None].expand_as(values))
             part = part.merge(_tail(scores.gather(0, order), read, changes.until))
         pool = pool.merge(part.reorder(changes.changed))
     return readout.finish(pool, frame.items.dtype)
+
+
+def _add_in_blocks(part: RunningSoftmax, readout: Readout, steps: Iterator[ChangedStates]) -> None:
+    """Add steps whose slots and documents are slices, many at once: each by itself is small."""
+    shape, size = part.top.shape, part.total.shape[-1]
+    each = part.top.numel() * (1 + size) * part.top.element_size()
+    count = max(1, BLOCK_BYTES // max(1, each))
+    scores = part.top.new_empty(count, *shape)
+    values = part.top.new_zeros(count, *shape, size)
+    filled = 0
+    for step in steps:
+        if filled == 0:
+            scores.fill_(-math.inf)
+        scores[filled][step.where], values[filled][step.where] = readout.parts(step)
+        filled += 1
+        if filled == count:
+            part.add_block(scores, values)
+            filled = 0
+    if filled:
+        part.add_block(scores[:filled], values[:filled])
 
 
 def _outside(scores: Tensor, values: Tensor, reach: int) -> RunningSoftmax:
@@ -181,6 +220,9 @@ class StoredPass(Protocol):
     cell: Tensor
     mask: Tensor
 
+    hidden_unit: float
+    cell_unit: float
+
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None: ...
 
 
@@ -227,9 +269,12 @@ class FadingRestart:
     def _faded(self, hidden: Tensor, cell: Tensor, at: Tensor) -> Tensor:
         """True where the state equals the original state at the same item."""
         after = at + 2 * self.until.shape[1]  # after the empty state and the start marker
-        same = ((hidden - _rows(self.reading.hidden, after)).abs() <= TOLERANCE).all(-1)
+        reading = self.reading
+        allowed = TOLERANCE / reading.hidden_unit
+        same = ((hidden - _rows(reading.hidden, after)).abs() <= allowed).all(-1)
         # The GRU has a constant column for a cell, which is always equal.
-        return same & ((cell - _rows(self.reading.cell, after)).abs() <= TOLERANCE).all(-1)
+        allowed = TOLERANCE / reading.cell_unit
+        return same & ((cell - _rows(reading.cell, after)).abs() <= allowed).all(-1)
 
 
 def _rows(table: Tensor, rows: Tensor) -> Tensor:

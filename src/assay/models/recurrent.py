@@ -19,17 +19,31 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from assay.models.encoders import ChangedStates, ChangePass, Frame, single_pass, slots, take
+from assay.models.encoders import (
+    ChangedStates,
+    ChangePass,
+    Frame,
+    Projection,
+    single_pass,
+    slots,
+    take,
+)
 from assay.models.item_changes import FadingRestart
 
 
 class RecurrentPass(ABC):
     """One direction over a batch; stores the state after every step. Steps are the first axis."""
 
+    # States are stored as multiples of these powers of two, where that saves arithmetic. Scaling
+    # by a power of two is exact.
+    hidden_unit = 1.0
+    cell_unit = 1.0
+
     def __init__(self, inputs: Tensor, mask: Tensor, hidden: int, cell: int) -> None:
         """`inputs` (T + 1, B, gates): the input to the gates of the start marker and each item."""
         self.inputs, self.mask = inputs, mask.T
         steps, batch, _ = inputs.shape
+        self._gates = inputs.new_empty(0, inputs.shape[-1])
         self.hidden = inputs.new_zeros(steps + 1, batch, hidden)
         self.cell = inputs.new_zeros(steps + 1, batch, cell)
 
@@ -45,24 +59,45 @@ class RecurrentPass(ABC):
         """The states (T, B, H) after each item."""
         return self.hidden[2:]
 
+    def gates(self, hidden: Tensor, recurrent: Tensor) -> Tensor:
+        """The product of states (N, H) and a matrix, in memory that every step uses again.
+
+        New memory for every step would cost as much as half of the product.
+        """
+        if len(self._gates) < len(hidden):
+            self._gates = self.inputs.new_empty(len(hidden), self.inputs.shape[-1])
+        return torch.mm(hidden, recurrent, out=self._gates[: len(hidden)])
+
     def starts(self, substitutes: Tensor | None) -> tuple[Tensor, Tensor]:
         """Hidden state and cell (T, B, H) of each slot: after everything before item t, and then,
         unless item t is deleted, after its substitute, one of (B, T, E) in reading order."""
         hidden, cell = self.hidden[1:-1].clone(), self.cell[1:-1].clone()
         if substitutes is not None:
-            self.advance(hidden, cell, self.project(substitutes.transpose(0, 1)))
+            inputs = self.project(substitutes.transpose(0, 1)).flatten(0, 1)
+            self.advance(hidden.flatten(0, 1), cell.flatten(0, 1), inputs)
         return hidden, cell
 
     def restart(
         self, hidden: Tensor, cell: Tensor, projection: Tensor, stored: Tensor
     ) -> Iterator[ChangedStates]:
-        """Changes in parallel, in place: at step j all slots before j read item j."""
+        """Changes in parallel: at step j all slots before j read item j.
+
+        `hidden` and `cell` (T, B, H) are the first states of the slots. Documents are sorted, the
+        longest first. Those that have ended are left out, so that the states of the others are
+        contiguous and no padding is computed.
+        """
         projector = projection.T.contiguous()
-        for item in range(1, len(hidden)):
-            self.advance(hidden[:item], cell[:item], self.inputs[item + 1])
-            values = torch.matmul(hidden[:item], projector)
-            values += stored[item]
-            yield ChangedStates(slice(0, item), values, self.mask[item].expand(item, -1))
+        memory = stored.new_empty(stored.shape).flatten(0, 1)
+        reading = [count for count in self.mask.sum(1).tolist() if count]  # documents with item j
+        for item in range(1, len(reading)):
+            documents = reading[item]
+            if documents < hidden.shape[1]:
+                hidden, cell = (part[:, :documents].contiguous() for part in (hidden, cell))
+            own = hidden[:item].view(-1, hidden.shape[-1])
+            self.advance(own, cell[:item].view(len(own), -1), self.inputs[item + 1, :documents])
+            values = torch.mm(own, projector, out=memory[: len(own)]).view(item, documents, -1)
+            values += stored[item, :documents]
+            yield ChangedStates((slice(item), slice(documents)), values)
 
     @abstractmethod
     def project(self, embedded: Tensor) -> Tensor:
@@ -70,7 +105,7 @@ class RecurrentPass(ABC):
 
     @abstractmethod
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        """One step, in place, for states (..., B, H)."""
+        """One step, in place, for states (N, H); N / B times the inputs (B, gates)."""
 
 
 class Bidirectional(nn.Module, ABC):
@@ -83,27 +118,31 @@ class Bidirectional(nn.Module, ABC):
         """The forward and the backward pass."""
 
     def encode_changes(
-        self, frame: Frame, projection: Tensor, substitutes: Tensor | None, *, exact: bool
+        self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
         """One pass of changes per direction, and the states of substitutes, new in both halves."""
         forward, backward = self.passes(frame)
-        forward_half, backward_half = projection.chunk(2, 1)
+        forward_half, backward_half = (
+            half * current.hidden_unit
+            for half, current in zip(projection.halves(), (forward, backward), strict=True)
+        )
         mirror = frame.mirror
         mirrored = None if substitutes is None else take(substitutes, mirror)
         starts = {forward: forward.starts(substitutes), backward: backward.starts(mirrored)}
         if substitutes is not None:
-            ahead, behind = (starts[one][0].transpose(0, 1) for one in (forward, backward))
+            ahead, behind = (
+                one.hidden_unit * starts[one][0].transpose(0, 1) for one in (forward, backward)
+            )
             states = torch.cat([ahead, take(behind, mirror)], -1)
-            yield single_pass(F.linear(states, projection), frame.mask)
+            yield single_pass(states, projection, frame.mask)
         # A changed state joins the new half of one direction to the stored half of the other.
         # Each pass is in its own reading order, so the stored half is mirrored into that order.
         for current, own_half, other, other_half in (
             (forward, forward_half, backward, backward_half),
             (backward, backward_half, forward, forward_half),
         ):
-            stored = take(F.linear(other.states.transpose(0, 1), other_half), mirror).transpose(
-                0, 1
-            )
+            behind = F.linear(other.states.transpose(0, 1), other_half)
+            stored = take(behind, mirror).transpose(0, 1) + projection.offset
             changed = mirror.T if current is backward else slots(frame.mask)
             if exact:
                 yield ChangePass(changed, current.restart(*starts[current], own_half, stored))
@@ -138,12 +177,18 @@ class BiLSTM(Bidirectional):
 
 
 class LSTMPass(RecurrentPass):
-    """One direction of the LSTM; the start marker is read first, the end marker is not needed."""
+    """One direction of the LSTM; the start marker is read first, the end marker is not needed.
+
+    With tanh(x) = 2 sigmoid(2x) - 1, half of the hidden state is (sigmoid(2 cell) - 1/2) * show.
+    """
+
+    hidden_unit = 2.0
+    cell_unit = 0.5
 
     def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
         self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.bias = bias + more_bias
-        self.recurrent = from_state.T.contiguous()  # (H, 4H)
+        self.recurrent = self.hidden_unit * from_state.T.contiguous()  # (H, 4H)
         inputs = self.project(frame.framed[:, :-1].transpose(0, 1).contiguous())
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
         self.read(0)
@@ -152,14 +197,12 @@ class LSTMPass(RecurrentPass):
         return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        """One step, in place, for states (..., B, H)."""
-        gates = torch.matmul(hidden, self.recurrent)
-        gates += inputs
+        gates = self.gates(hidden, self.recurrent)
+        gates.view(-1, *inputs.shape).add_(inputs)
         write, keep, new, show = gates.sigmoid_().chunk(4, -1)
-        # new = 2 sigmoid - 1 and tanh(cell) = 2 sigmoid(2 cell) - 1, multiplied out.
-        cell.mul_(keep).addcmul_(write, new, value=2).sub_(write)
-        torch.mul(cell, 2, out=hidden)
-        hidden.sigmoid_().mul_(2).sub_(1).mul_(show)
+        cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)  # new = 2 sigmoid - 1
+        torch.sigmoid(cell, out=hidden)
+        hidden.sub_(0.5).mul_(show)
 
 
 def _gates_for_sigmoid(lstm: nn.LSTM) -> list[Tensor]:
@@ -213,12 +256,13 @@ class GRUPass(RecurrentPass):
         return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        """One step, in place, for states (..., B, H)."""
+        product = self.gates(hidden, self.recurrent).view(-1, *inputs.shape)
+        hidden = hidden.view(*product.shape[:-1], -1)
         sizes = [2 * self.size, self.size]
-        gates, new = torch.split(torch.matmul(hidden, self.recurrent), sizes, -1)
+        gates, new = torch.split(product, sizes, -1)
         from_items, from_items_new = torch.split(inputs, sizes, -1)
-        reset, keep = (gates + from_items).sigmoid_().chunk(2, -1)
+        reset, keep = gates.add_(from_items).sigmoid_().chunk(2, -1)
         # tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
-        inside = torch.addcmul(from_items_new, reset, new + self.new_bias)
+        inside = new.add_(self.new_bias).mul_(reset).add_(from_items_new)
         candidate = inside.mul_(2).sigmoid_().mul_(2).sub_(1)
-        hidden.copy_(torch.lerp(candidate, hidden, keep))
+        torch.lerp(candidate, hidden, keep, out=hidden)
