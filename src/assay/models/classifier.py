@@ -151,7 +151,7 @@ class Network(nn.Module):
 
     def _changed(self, batch: Batch, substitutes: Tensor | None, exact: bool) -> Tensor:
         """Logits of a chunk, whose documents are sorted, the longest first."""
-        frame = self.text.frame(self.embed(batch), batch.mask)
+        frame = replace(self.text.frame(self.embed(batch), batch.mask), names=batch.items)
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
         return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)
 

@@ -7,7 +7,7 @@ Encoders of pair tasks also have `last`, a summary of a whole text; of the query
 The recurrent encoders are in `recurrent`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ class Frame:
     mask: Tensor  # (B, T)
     start: Tensor  # (E,)
     end: Tensor  # (E,)
+    names: Tensor | None = None  # (B, T) equal numbers are equal items; None: not known
 
     @cached_property
     def lengths(self) -> Tensor:
@@ -50,7 +51,17 @@ class Frame:
     def reversed(self) -> "Frame":
         """The document read from its end; the markers change places."""
         items = take(self.items, self.mirror)
-        return Frame(items, self.mask, self.end, self.start)
+        names = None if self.names is None else self.names.gather(1, self.mirror)
+        return Frame(items, self.mask, self.end, self.start, names)
+
+    def map_items(self, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """Apply a function of single items to all, step by step (T, B, k); equal items once."""
+        if self.names is None:
+            return function(self.items.transpose(0, 1))
+        _, places = torch.unique(self.names.T, return_inverse=True)
+        distinct = self.items.new_empty(int(places.max()) + 1, self.items.shape[-1])
+        distinct[places.flatten()] = self.items.transpose(0, 1).flatten(0, 1)
+        return function(distinct)[places]
 
 
 def take(values: Tensor, positions: Tensor) -> Tensor:

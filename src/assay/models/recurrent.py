@@ -30,6 +30,8 @@ from assay.models.encoders import (
 )
 from assay.models.item_changes import FadingRestart
 
+SHRINK = 15 / 16  # documents that have ended are left out once they are more than a sixteenth
+
 
 class RecurrentPass(ABC):
     """One direction over a batch; stores the state after every step. Steps are the first axis."""
@@ -83,21 +85,23 @@ class RecurrentPass(ABC):
         """Changes in parallel: at step j all slots before j read item j.
 
         `hidden` and `cell` (T, B, H) are the first states of the slots. Documents are sorted, the
-        longest first. Those that have ended are left out, so that the states of the others are
-        contiguous and no padding is computed.
+        longest first. Those that have ended are left out, some at a time, and the states of the
+        others stay contiguous.
         """
         projector = projection.T.contiguous()
         memory = stored.new_empty(stored.shape).flatten(0, 1)
         reading = [count for count in self.mask.sum(1).tolist() if count]  # documents with item j
+        kept = len(self.mask[0])
         for item in range(1, len(reading)):
-            documents = reading[item]
-            if documents < hidden.shape[1]:
-                hidden, cell = (part[:, :documents].contiguous() for part in (hidden, cell))
+            if reading[item] <= SHRINK * kept:
+                kept = reading[item]
+                hidden, cell = (part[:, :kept].contiguous() for part in (hidden, cell))
             own = hidden[:item].view(-1, hidden.shape[-1])
-            self.advance(own, cell[:item].view(len(own), -1), self.inputs[item + 1, :documents])
-            values = torch.mm(own, projector, out=memory[: len(own)]).view(item, documents, -1)
-            values += stored[item, :documents]
-            yield ChangedStates((slice(item), slice(documents)), values)
+            self.advance(own, cell[:item].view(len(own), -1), self.inputs[item + 1, :kept])
+            values = torch.mm(own, projector, out=memory[: len(own)]).view(item, kept, -1)
+            values += stored[item, :kept]
+            real = None if kept == reading[item] else self.mask[item, :kept].expand(item, -1)
+            yield ChangedStates((slice(item), slice(kept)), values, real)
 
     @abstractmethod
     def project(self, embedded: Tensor) -> Tensor:
@@ -141,8 +145,8 @@ class Bidirectional(nn.Module, ABC):
             (forward, forward_half, backward, backward_half),
             (backward, backward_half, forward, forward_half),
         ):
-            behind = F.linear(other.states.transpose(0, 1), other_half)
-            stored = take(behind, mirror).transpose(0, 1) + projection.offset
+            behind = F.linear(other.states, other_half) + projection.offset
+            stored = behind.gather(0, mirror.T[..., None].expand_as(behind))
             changed = mirror.T if current is backward else slots(frame.mask)
             if exact:
                 yield ChangePass(changed, current.restart(*starts[current], own_half, stored))
@@ -189,7 +193,8 @@ class LSTMPass(RecurrentPass):
         self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.bias = bias + more_bias
         self.recurrent = self.hidden_unit * from_state.T.contiguous()  # (H, 4H)
-        inputs = self.project(frame.framed[:, :-1].transpose(0, 1).contiguous())
+        start = self.project(frame.start).expand(1, len(frame.mask), -1)
+        inputs = torch.cat([start, frame.map_items(self.project)])
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
         self.read(0)
 
@@ -247,7 +252,7 @@ class GRUPass(RecurrentPass):
         self.recurrent = from_state.T.contiguous()  # (H, 3H)
         both, self.new_bias = torch.split(more_bias, [2 * self.size, self.size])
         self.bias = bias + F.pad(both, (0, self.size))
-        from_items = self.project(frame.items.transpose(0, 1).contiguous())
+        from_items = frame.map_items(self.project)
         # The first row is never read; it takes the place of the start marker.
         super().__init__(F.pad(from_items, (0, 0, 0, 0, 1, 0)), frame.mask, self.size, NO_CELL)
         self.read(1)
