@@ -81,6 +81,13 @@ def test_smallest_flipping_set_equals_enumeration(classes, integers):
     share = (found.members * erasure.weights).sum(1) / erasure.weights.sum(1)
     np.testing.assert_allclose(found.mass[flipped], share[flipped], rtol=1e-12)
     assert not found.members[~flipped].any()
+    # No set of that size that flips is lighter.
+    masses = np.where(
+        flips & (SUBSETS.sum(1) == expected[:, None]), erasure.weights @ SUBSETS.T, 99
+    )
+    least = (masses.min(1) / erasure.weights.sum(1))[flipped]
+    np.testing.assert_allclose(found.mass[flipped], least, rtol=1e-12)
+    assert found.proven.all()
     if integers:
         assert len(np.unique(expected[flipped])) > 3
 

@@ -18,6 +18,7 @@ Serrano & Smith 2019, sections 4 and 5, erase weights and renormalize the rest. 
 every erasure is a quotient of sums:
 
 - `erasure`: logits after erasures, and the number of items at which the decision changes;
+- `lightest_sets`: the lightest of the smallest sets of items that change the decision;
 - `erasure_measures`: the smallest set of items that changes the decision, and the curves of the
   decided probability (comprehensiveness, sufficiency, deletion, insertion).
 """

@@ -4,8 +4,9 @@ The smallest set is exact, over all 2^n subsets. The remaining items decide agai
 class k overtakes it: with m_i = v_ic - v_ik, the sum of m over the remaining items is negative, or
 zero with k before c. Erasing the items with the largest m first makes that sum fall fastest: no
 other set of the same size leaves less. So one sort per class and the least count over classes are
-optimal. If no item remains, the bias decides. Among classes that need equally few items the set of
-least mass is reported; within a class, the lighter of items with equal m is erased first.
+optimal. If no item remains, the bias decides. Usually many sets of that size flip the decision. The
+lightest of them, over all classes, is found by `lightest_sets`, which also says where it could not
+rule out a lighter one.
 
 The curves show how the probability of the decided class falls as items are erased and rises as
 they return. DeYoung et al. 2020 call the fall with the first few items removed comprehensiveness,
@@ -31,6 +32,7 @@ from assay.exact.erasure import (
     sum_after,
     total_sum,
 )
+from assay.exact.lightest_sets import Problems, lightest_sets
 from assay.exact.numerics import Flags, Floats, Indices
 
 NEVER = np.iinfo(np.int64).max  # the count of a set that does not exist
@@ -41,26 +43,36 @@ class SmallestSets(Flips):
     """Flips with the items of the set: `members` (B, T), all False where no set flips."""
 
     members: Flags
+    proven: Flags  # (B,) False where a lighter set of the same size may exist
 
 
 def smallest_flipping_sets(erasure: AffineErasure) -> SmallestSets:
-    """The smallest flipping set over all subsets of each document's items."""
+    """The smallest flipping set over all subsets of items, and the lightest of that size."""
     n, c = item_counts(erasure), decided_classes(erasure.intact)
-    # Items from light to heavy, so that a stable sort puts the lighter of equals first.
-    light = np.argsort(np.where(erasure.present, erasure.weights, np.inf), axis=1, kind="stable")
-    lead = np.take_along_axis(_leads(erasure, c), light[:, None], axis=2)
-    present = np.take_along_axis(erasure.present, light, axis=1)[:, None]
-    order = np.argsort(np.where(present, -lead, np.inf), axis=2, kind="stable")
+    lead = _leads(erasure, c)
+    order = np.argsort(np.where(erasure.present[:, None], -lead, np.inf), axis=2, kind="stable")
     counts = _class_counts(np.take_along_axis(lead, order, axis=2), c, n)
-    counts = np.minimum(counts, _all_items(erasure, c, n)[:, None])
-    weights = np.take_along_axis(erasure.weights, light, axis=1)[:, None]
-    mass = np.cumsum(np.take_along_axis(weights, order, axis=2), axis=2)
-    mass = np.take_along_axis(mass, np.minimum(counts, n[:, None])[..., None] - 1, axis=2)[..., 0]
-    best = np.lexsort((mass, counts), axis=1)[:, :1]
-    count = np.take_along_axis(counts, best, axis=1)[:, 0]
-    least = np.take_along_axis(mass, best, axis=1)[:, 0]
-    chosen = np.take_along_axis(order, best[..., None], axis=1)[:, 0]
-    return _report(erasure, count, least, np.take_along_axis(light, chosen, axis=1))
+    count = np.minimum(counts.min(1), _all_items(erasure, c, n))
+    members, proven = erasure.present.copy(), np.ones(len(n), dtype=np.bool_)
+    documents, classes = np.nonzero((counts == count[:, None]) & (count < n)[:, None])
+    if len(documents):
+        present = erasure.present[documents]
+        problems = Problems(
+            np.where(present, erasure.weights[documents], np.inf),
+            np.where(present, lead[documents, classes], 0.0),
+            count[documents],
+            classes < c[documents],
+        )
+        start = np.zeros_like(present)
+        ranks = np.arange(present.shape[1]) < count[documents, None]
+        np.put_along_axis(start, order[documents, classes], ranks, axis=1)
+        found = lightest_sets(problems, start)
+        mass = problems.mass(found.members)
+        best = np.lexsort((mass, documents))
+        best = best[np.diff(documents[best], prepend=-1) != 0]
+        members[documents[best]] = found.members[best]
+        np.logical_and.at(proven, documents, found.proven)
+    return _report(erasure, count, members, proven)
 
 
 def _leads(erasure: AffineErasure, c: Indices) -> Floats:
@@ -87,18 +99,20 @@ def _all_items(erasure: AffineErasure, c: Indices, n: Indices) -> Indices:
     return np.where(decided_classes(erasure.empty) != c, n, NEVER)
 
 
-def _report(erasure: AffineErasure, count: Indices, mass: Floats, order: Indices) -> SmallestSets:
-    """The sets as flips; `order` (B, T) begins with the items of the set."""
+def _report(erasure: AffineErasure, count: Indices, members: Flags, proven: Flags) -> SmallestSets:
+    """The sets (B, T) as flips."""
     defined, flips = item_counts(erasure) >= MIN_ITEMS, count != NEVER
-    share = mass / np.maximum(total_sum(erasure.weights), np.finfo(np.float64).tiny)
-    members = np.zeros_like(erasure.present)
-    erased = np.arange(order.shape[1]) < np.where(flips & defined, count, 0)[:, None]
-    np.put_along_axis(members, order, erased, axis=1)
+    exists = defined & flips
+    members = members & exists[:, None]
+    share = (members * erasure.weights).sum(1) / np.maximum(
+        total_sum(erasure.weights), np.finfo(np.float64).tiny
+    )
     return SmallestSets(
-        np.where(flips & defined, count.astype(np.float64), np.nan),
-        np.where(flips & defined, share, np.nan),
+        np.where(exists, count.astype(np.float64), np.nan),
+        np.where(exists, share, np.nan),
         np.where(defined, (~flips).astype(np.float64), np.nan),
         members,
+        proven,
     )
 
 

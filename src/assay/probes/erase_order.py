@@ -4,10 +4,11 @@ Serrano & Smith 2019, section 5: an order is fixed once from the intact model, i
 that order, and the fraction erased when the decision changes is recorded; erasing all items counts
 as a step. An order that knows what matters needs few items. To the paper's four orders (random,
 attention, gradient, attention times gradient) we add the smallest weight first (`ascending`),
-leave-one-out, and attention times the norm of the state. Where the head is affine, the exact
-smallest flipping set, `optimal`, shows how many items each order wastes. `gradient` is the gradient
-of the decided class's probability in the *weight*, not the score of the same name, which is the
-gradient in the embedding.
+leave-one-out, and attention times the norm of the state. Items of equal importance are erased in
+random order. Where the head is affine, the exact smallest flipping set, `optimal`, shows how many
+items each order wastes; of several smallest sets it is the one with the least attention.
+`gradient` is the gradient of the decided class's probability in the *weight*, not the score of the
+same name, which is the gradient in the embedding.
 """
 
 from dataclasses import asdict
@@ -46,7 +47,9 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     erasure = erasure_of(view, scores["attention"])
     flips, shapes = erased(erasure, orders(view, erasure, scores), tie_lots(view))
     if isinstance(erasure, AffineErasure):
-        flips[OPTIMAL] = smallest_flipping_sets(erasure)
+        flips[OPTIMAL] = best = smallest_flipping_sets(erasure)
+        proven = np.where(np.isnan(best.items), np.nan, best.proven)
+        shapes.append((OPTIMAL, {"lightest_proven": proven}))
     columns: dict[tuple[str, str | None], Floats] = {
         (quantity, group): values
         for group, quantities in chain(needed(erasure, flips), races(flips), shapes)
@@ -154,7 +157,18 @@ PROBE = Probe(
             ("median",),
             direction="lower is more faithful",
         ),
-        Quantity("mass_to_flip", "share of the attention that was erased with them", ("median",)),
+        Quantity(
+            "mass_to_flip",
+            "share of the attention that was erased with them; of the smallest sets (`optimal`) "
+            "the least share",
+            ("median",),
+        ),
+        Quantity(
+            "lightest_proven",
+            "no set as small as the smallest one has less attention; otherwise its share is the "
+            "least that was found",
+            ("share",),
+        ),
         Quantity("never_flips", "no prefix of the order changes the decision", ("share",)),
         Quantity(
             "fraction_common",
