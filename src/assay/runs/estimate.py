@@ -1,9 +1,10 @@
 """How long a run will take: a fixed cost model times the measured speed of this machine.
 
-The cost model counts items (words) and steps, in seconds of one thread of a reference machine. What
-this machine needs for a small recurrent training step and a few matrix products, compared with the
-reference, scales them. The estimate is meant to be right within a factor of two; `assay bench
---run` shows it beside what whole runs took. No result depends on it.
+The cost model counts items (words) and steps, in seconds of one thread of a reference machine; that
+of the audit is also what chooses the sample of the costly scores (`scores.cost`). What this machine
+needs for a small recurrent training step and a few matrix products, compared with the reference,
+scales them. The estimate is meant to be right within a factor of two; `assay bench --run` shows it
+beside what whole runs took. No result depends on it.
 """
 
 import statistics
@@ -20,7 +21,7 @@ from assay.data.corpus import Corpus, Document
 from assay.probes import PROBES
 from assay.runs.audit import sample_of
 from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
-from assay.scores.cost import STEP_SECONDS
+from assay.scores.cost import STEP_SECONDS, encoder_costs
 from assay.training.recipes import Recipe, recipe_for
 from assay.training.specs import BaseModelSpec, ModelSpec, training_budget
 
@@ -40,9 +41,6 @@ TRAINING_ITEM = {
 }
 PARAMETER = 1.2e-9  # seconds of the optimizer per parameter and step
 PREDICTING = 0.3  # of the cost of training on the same documents
-AUDIT_ITEM = 190e-6  # seconds of the cheap scores and of the probes, per item
-# Leave-one-out reads the rest of the text again after every deletion, if the encoder is recurrent.
-DELETED_ITEM = {"bilstm": 2.2e-6, "flan-rnn": 2.2e-6}
 BRACKETED_DOCUMENT = 0.05  # adversary with three classes or more
 PROCESS_START = 3.0  # seconds until a worker process has imported torch
 DRAWING = 5.0  # seconds for tables and page, whatever the run
@@ -130,18 +128,19 @@ def training_seconds(corpus: Corpus, recipe: Recipe, encoder: str, epochs: float
 
 def audit_seconds(settings: Settings, corpus: Corpus) -> float:
     """Reference seconds of all scores and probes on the test documents."""
-    seconds = AUDIT_ITEM * _items(corpus.test) + _deletions(settings, corpus.test)
-    seconds += STEP_SECONDS * sample_of(settings, corpus.test).steps
+    costs = encoder_costs(settings.encoder, settings.exact_below)
+    steps = costs.rest * _items(corpus.test) + sample_of(settings, corpus.test).steps
+    seconds = STEP_SECONDS * steps + _deletions(settings, corpus.test)
     if len(corpus.classes) > 2 and "adversary" in settings.probes:
         seconds += BRACKETED_DOCUMENT * len(corpus.test)
     return seconds
 
 
 def _deletions(settings: Settings, documents: Sequence[Document]) -> float:
-    """Seconds of leave-one-out; in long documents a deletion fades after some items."""
-    lengths = np.array([_length(document) for document in documents], dtype=np.float64)
-    reread = lengths * np.minimum(lengths, settings.exact_below)
-    return DELETED_ITEM.get(settings.encoder, 0.0) * float(reread.sum())
+    """Reference seconds of leave-one-out."""
+    lengths = np.array([len(document.tokens) for document in documents], dtype=np.float64)
+    costs = encoder_costs(settings.encoder, settings.exact_below)
+    return STEP_SECONDS * float(costs.changes(lengths).sum())
 
 
 def _further_seconds(
