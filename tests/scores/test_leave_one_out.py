@@ -23,6 +23,7 @@ from assay.scores.leave_one_out import (
     deletion_tvd,
     fading_errors,
     leave_one_out,
+    select_documents,
 )
 from assay.scores.score import RunDocuments
 from tests.builders.small_models import batch, network
@@ -96,7 +97,10 @@ def test_checked_documents_are_exact_and_report_errors():
     assert error == pytest.approx(np.abs(exact[1] - faded[1]).max(), rel=1e-6)
     assert error > TVD_BOUND
     attention = scores["attention"][1, :160]
-    taus = [kendalltau(attention, values[1, :160]).statistic for values in (exact, faded)]
+    # Equal neighbors are tied up to rounding, which depends on the batch.
+    alone = deletion_tvd(select_documents(view, torch.arange(4) == 1), exact=False).numpy()
+    compared = (scores["leave_one_out"][1, :160], alone[0, :160])
+    taus = [kendalltau(attention, values).statistic for values in compared]
     assert tau == pytest.approx(abs(taus[0] - taus[1]), abs=1e-12)
 
 
