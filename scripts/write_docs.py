@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from assay.controls.expected import EXPECTED, Expected
+from assay.controls.graded.families import FAMILIES, PAIRS, ROLES, SETS_SAY
 from assay.probes import PROBES, Probe, Quantity
 from assay.scores import SCORES, Score
 from assay.verdict import CLAIMS
@@ -70,11 +71,22 @@ def expectation_table(expectations: Iterable[Expected]) -> str:
     return _table(("claim", "control", "must be", "reason"), rows)
 
 
+def family_table() -> str:
+    """One row per claim and role: the family of graded controls and its dose."""
+    says = {name: family.says for name, family in FAMILIES.items()} | dict(SETS_SAY)
+    rows = [
+        (claim, role, pair.of(role), says[pair.of(role)])
+        for claim, pair in PAIRS.items()
+        for role in ROLES
+    ]
+    return _table(("claim", "role", "family", "the dose is"), rows)
+
+
 def generated_parts() -> dict[Path, str]:
     """The text that must stand between the markers of each page."""
     parts = {DOCS / "probes" / f"{name}.md": probe_facts(probe) for name, probe in PROBES.items()}
     parts[DOCS / "scores.md"] = score_table(SCORES.values())
-    parts[DOCS / "controls.md"] = expectation_table(EXPECTED)
+    parts[DOCS / "controls.md"] = f"{family_table()}\n\n{expectation_table(EXPECTED)}"
     parts[DOCS / "README.md"] = probe_table(PROBES.values(), "probes")
     parts[ROOT / "README.md"] = probe_table(PROBES.values(), "docs/probes")
     return parts

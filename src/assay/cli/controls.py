@@ -1,23 +1,53 @@
 """`assay controls`: a test of the verdict on models whose answers are known."""
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.app import WHOLE, app, console, cores, say
-from assay.errors import UserError
+from assay.errors import UserError, nearest
+
+if TYPE_CHECKING:
+    from assay.controls.answers import Answer, ControlModel
+    from assay.controls.graded.cases import GradedAnswer
+    from assay.controls.graded.rates import OperatingCurve
+
+PARTS = ("all", "graded", "calibration", "trained")
 
 
 @app.command()
 def controls(
     out: Annotated[
-        Path | None, typer.Option(help="Keep the run directories here; default: delete them.")
+        Path | None, typer.Option(help="Keep finished work here and resume it; default: delete it.")
     ] = None,
+    part: Annotated[
+        str,
+        typer.Option(
+            help="all, graded (hand-built models), calibration (only those that thresholds are "
+            "chosen on) or trained."
+        ),
+    ] = "all",
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A few small graded cases; too few to measure error rates."),
+    ] = False,
     file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write all answers here.")
+    ] = None,
+    rates: Annotated[
+        Path | None,
+        typer.Option("--write-rates", metavar="FILE", help="Write the error rates here."),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-page", metavar="FILE", help="Write the numbers into docs/controls.md."
+        ),
     ] = None,
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
@@ -25,49 +55,102 @@ def controls(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Test the verdict on four models whose answers are known, on two kinds of data each.
+    """Test the verdict on models whose answers are known.
 
-    The exit code is 1 if the verdict is wrong on one of them.
+    Graded controls are built by hand: the share in which attention is the reason is exact, from 0
+    to 1. They give the error rate of every claim. Trained controls are four models on two kinds of
+    data each. The exit code is 1 if the verdict is wrong more often than it should be.
 
     Examples:
       assay controls
-      assay controls --out runs/controls --json controls.json
+      assay controls --quick
+      assay controls --part calibration --out runs/controls
     """
     from assay.config import Execution
-    from assay.controls.answers import as_record, run_controls, table_lines, wrong_answers
+    from assay.controls import answers as trained
+    from assay.controls.graded import execution as graded
+    from assay.controls.graded.page import graded_parts, trained_parts, write_page
+    from assay.controls.graded.rates import as_rates, operating_curves
+    from assay.controls.graded.tables import graded_lines
     from assay.data.files import write_json
     from assay.progress import progress_watcher
 
     workers = cores(jobs)
-    _check(out, file, engine, workers)
+    faults = [*_part_faults(part, rates, page), *_place_faults(out, file, rates)]
+    _check(faults, page, engine, workers)
     execution = Execution(engine=engine, workers=workers, watching=progress_watcher(console, quiet))
-    with tempfile.TemporaryDirectory() if out is None else nullcontext(out) as folder:
-        answers, models = run_controls(Path(folder), execution)
+    cases: list[GradedAnswer] = []
+    answers: list[Answer] = []
+    models: list[ControlModel] = []
+    with tempfile.TemporaryDirectory() if out is None else nullcontext(out) as name:
+        if part != "trained":
+            size = graded.QUICK if quick else graded.FULL
+            size = size.calibration() if part == "calibration" else size
+            cases = graded.run_graded(Path(name), execution, size)
+        if part in ("all", "trained") and not quick:
+            answers, models = trained.run_controls(Path(name), execution)
+    curves = operating_curves(cases, "test")
     if file is not None:
-        write_json(file, as_record(answers, models))
+        record = {"graded": [asdict(case) for case in cases]}
+        write_json(file, {**trained.as_record(answers, models), **record})
+    if rates is not None:
+        write_json(rates, as_rates(curves))
+    if page is not None:
+        write_page(page, graded_parts(cases) if cases else {}, cases)
+        write_page(page, trained_parts(answers, models) if models else {})
     if not quiet:
-        for line in table_lines(answers, models):
+        lines = [*graded_lines(cases)] if cases else []
+        lines += trained.table_lines(answers, models) if models else []
+        for line in lines:
             typer.echo(line)
-    wrong = wrong_answers(answers)
-    for answer in wrong:
-        say(
-            f"assay: the finding of '{answer.claim}' on {answer.control}, {answer.data} is "
-            f"{answer.finding} and should be {answer.known}: {answer.because}"
-        )
+    wrong = [*_wrong_rates(curves, quick), *_wrong_answers(trained.wrong_answers(answers))]
+    for sentence in wrong:
+        say(f"assay: {sentence}")
     if wrong:
         raise typer.Exit(1)
 
 
-def _check(out: Path | None, file: Path | None, engine: str, workers: int) -> None:
+def _wrong_rates(curves: "Sequence[OperatingCurve]", quick: bool) -> Iterator[str]:
+    """What the rules of claims fail; a quick run has too few cases to say how many are decided."""
+    for curve in curves:
+        faults = list(curve.wrong() if quick else curve.faults()) if curve.doses else []
+        if faults:
+            yield f"'{curve.claim}' on the family '{curve.family}': {'; '.join(faults)}."
+
+
+def _wrong_answers(wrong: "Sequence[Answer]") -> Iterator[str]:
+    for answer in wrong:
+        yield (
+            f"the finding of '{answer.claim}' on {answer.control}, {answer.data} is "
+            f"{answer.finding} and should be {answer.known}: {answer.because}"
+        )
+
+
+def _check(faults: list[str], page: Path | None, engine: str, workers: int) -> None:
     """Report all mistakes at once, before minutes of work."""
+    from assay.controls.graded.page import page_faults
     from assay.engines import engine_faults
 
-    faults = list(engine_faults(engine))
+    faults += engine_faults(engine)
     if workers < 1:
         faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")
-    if out is not None and out.exists() and not out.is_dir():
-        faults.append(f"--out {out} is a file: pass a folder.")
-    if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
-        faults.append(f"--json {file} cannot be written: pass a file in a folder that exists.")
+    if page is not None:
+        faults += page_faults(page)
     if faults:
         raise UserError("\n       ".join(faults))
+
+
+def _part_faults(part: str, rates: Path | None, page: Path | None) -> Iterator[str]:
+    if part not in PARTS:
+        yield f"--part '{part}' is unknown: {nearest(part, PARTS)}."
+    for option, given in {"--write-rates": rates, "--write-page": page}.items():
+        if given is not None and part not in ("all", "graded"):
+            yield f"{option} needs the error rates: pass --part all or --part graded."
+
+
+def _place_faults(out: Path | None, *files: Path | None) -> Iterator[str]:
+    if out is not None and out.exists() and not out.is_dir():
+        yield f"--out {out} is a file: pass a folder."
+    for option, file in zip(("--json", "--write-rates"), files, strict=True):
+        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+            yield f"{option} {file} cannot be written: pass a file in a folder that exists."

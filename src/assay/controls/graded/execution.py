@@ -36,8 +36,8 @@ class GradedSettings:
 
 FULL = GradedSettings(
     documents=DOCUMENTS,
-    at_ends={"calibration": 40, "test": 100},
-    between={"calibration": 40, "test": 40},
+    at_ends={"calibration": 24, "test": 80},
+    between={"calibration": 24, "test": 30},
 )
 # For tests: every family and dose once, with so few documents that most cases stay undecided.
 QUICK = GradedSettings(
