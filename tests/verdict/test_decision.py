@@ -143,6 +143,22 @@ def test_thresholds_leave_a_zone_between_them(claim):
         replace(claim, contradicted_below=claim.supported_above)
 
 
+def test_an_interval_that_covers_both_thresholds_is_too_wide_wherever_its_effect_lies():
+    entry = decided(measure(MIDDLE, 0.4, 50))
+    assert (entry["finding"], entry["reason"]) == ("undecided", "interval too wide")
+    enough = entry["would_settle"]["documents"]
+    assert decided(measure(MIDDLE, 0.4, enough + 3))["reason"] == "between the thresholds"
+
+
+def test_documents_and_models_together_settle_what_neither_does_alone():
+    claim = replace(CLAIM, several_models=True)
+    rng = np.random.default_rng(0)
+    table = 0.12 + np.array([-0.04, 0.0, 0.04]) + rng.normal(0, 0.2, (40, 1)) * np.ones(3)
+    reading = Reading(says="", measures=(Measure("x", mean_estimate(table), ""),))
+    (entry,) = decide([Case(claim, reading)], False)
+    assert set(entry["would_settle"]) == {"documents", "models"}
+
+
 def test_more_models_settle_what_more_documents_cannot():
     claim = replace(CLAIM, several_models=True)
     rng = np.random.default_rng(0)

@@ -52,6 +52,26 @@ class Case:
         return max(below)
 
     @property
+    def side(self) -> Side | None:
+        """The side on which the effects lie; None if they lie between, or on both."""
+        effects = [each.estimate.value for each in self.measures]
+        below = [effect < self.claim.contradicted_below for effect in effects]
+        if any(below) if self.reading.any_contradicts else all(below):
+            return "below"
+        return "above" if all(e > self.claim.supported_above for e in effects) else None
+
+    def leaves_all_open(self, level: float, estimates: Sequence[Estimate] | None = None) -> bool:
+        """Whether the interval of some measure covers both thresholds."""
+        claim = self.claim
+        intervals = [
+            each.interval(level) for each in estimates or [m.estimate for m in self.measures]
+        ]
+        return any(
+            low <= claim.contradicted_below and high >= claim.supported_above
+            for low, high in intervals
+        )
+
+    @property
     def leaning(self) -> Side:
         """The side with the smaller p-value."""
         return "above" if self.p_side("above") < self.p_side("below") else "below"

@@ -69,13 +69,14 @@ def _finding(case: Case, compared: Comparison) -> Finding:
 
 
 def _reason(case: Case, compared: Comparison) -> Reason:
-    """Why a tested claim stayed undecided."""
-    claim, effects = case.claim, [each.estimate.value for each in case.measures]
+    """Why a tested claim stayed undecided.
+
+    An interval is too wide if its effect lies outside the thresholds, or if it covers both of them:
+    it then leaves everything open.
+    """
     if case.reading.support_barred and 2 * case.p_side("above") <= compared.alpha:
         return "search too weak"
-    below = [effect < claim.contradicted_below for effect in effects]
-    one_sided = any(below) if case.reading.any_contradicts else all(below)
-    if one_sided or all(effect > claim.supported_above for effect in effects):
+    if case.side is not None or case.leaves_all_open(case.level(compared.alpha)):
         return "interval too wide"
     return "between the thresholds"
 

@@ -6,7 +6,7 @@ those at hand do. It is a plan and not a promise.
 
 from collections.abc import Callable
 
-from assay.verdict.case import Case, Side
+from assay.verdict.case import Case
 from assay.verdict.claim import FEWEST_DOCUMENTS, FEWEST_MODELS, Reason
 
 MOST_DOCUMENTS = 10_000_000
@@ -25,11 +25,14 @@ def would_settle(case: Case, reason: Reason | None, alpha: float) -> dict[str, i
     parts = case.binding.estimate.variance
     if parts.models > parts.documents:
         ways.reverse()
-    return next((found for way in ways if (found := way(case, alpha)) is not None), None)
+    found = (way(case, alpha) for way in (*ways, _both))
+    return next((plan for plan in found if plan is not None), None)
 
 
-def _documents(case: Case, alpha: float) -> dict[str, int] | None:
-    n = _smallest(lambda n: _settled(case, alpha, n / case.n, case.models), case.n, MOST_DOCUMENTS)
+def _documents(case: Case, alpha: float, models: int | None = None) -> dict[str, int] | None:
+    """More documents with the models at hand, or with so many models."""
+    count = models or case.models
+    n = _smallest(lambda n: _settled(case, alpha, n / case.n, count), case.n, MOST_DOCUMENTS)
     return None if n is None else {"documents": n}
 
 
@@ -40,21 +43,31 @@ def _models(case: Case, alpha: float) -> dict[str, int] | None:
     return None if models is None else {"models": models}
 
 
+def _both(case: Case, alpha: float) -> dict[str, int] | None:
+    """Where neither alone suffices: twice, four times ... the models, and documents to match."""
+    models = case.models
+    while models is not None and models < MOST_MODELS:
+        models *= 2
+        documents = _documents(case, alpha, models)
+        if documents is not None:
+            return {**documents, "models": models}
+    return None
+
+
 def _settled(case: Case, alpha: float, times: float, models: int | None) -> bool:
-    """Whether so many times the documents, and so many models, would give a finding."""
+    """Whether so many times the documents, and so many models, would settle the claim.
+
+    An effect between the thresholds is settled when its interval excludes one of the two findings.
+    """
     estimates = [
         each.estimate.with_size(
             round(each.estimate.n * times), None if each.estimate.models is None else models
         )
         for each in case.measures
     ]
-    return 2 * case.p_side(_side(case), estimates) <= alpha
-
-
-def _side(case: Case) -> Side:
-    """The side on which the effects lie."""
-    above = all(each.estimate.value > case.claim.supported_above for each in case.measures)
-    return "above" if above else "below"
+    if case.side is None:
+        return not case.leaves_all_open(case.level(alpha), estimates)
+    return 2 * case.p_side(case.side, estimates) <= alpha
 
 
 def _smallest(enough: Callable[[int], bool], start: int, most: int) -> int | None:

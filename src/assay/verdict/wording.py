@@ -16,23 +16,27 @@ def explain(case: Case, found: Mapping[str, Any]) -> str:
 def _interval(case: Case, found: Mapping[str, Any]) -> str:
     claim = case.claim
     rule = (
-        f"supported above {short(claim.supported_above)}, "
-        f"contradicted below {short(claim.contradicted_below)}"
+        f"supported above {claim.supported_above:g}, "
+        f"contradicted below {claim.contradicted_below:g}"
     )
     if found["effect"] is None:
         return ""
-    joined = ""
-    if len(case.measures) > 1:
-        every = "any of them" if case.reading.any_contradicts else "all of them"
-        joined = (
-            f" Supported if all {len(case.measures)} measures are, contradicted if {every} are."
-        )
     bounds = "no interval"
     if found["low"] is not None:
         level = f"{found['level']:.2%}".replace(".00%", "%")
         bounds = f"{level} interval {short(found['low'])} to {short(found['high'])}"
-    named = f"{case.binding.name}: " if len(case.measures) > 1 else "Effect "
-    return f"{named}{short(found['effect'])} ({bounds}; {rule}).{joined}"
+    named, joined = "Effect", ""
+    if len(case.measures) > 1:
+        name = case.binding.name
+        named = f"{name[:1].upper()}{name[1:]}:"
+        joined = f" {_joined(case)}"
+    return f"{named} {short(found['effect'])} ({bounds}; {rule}).{joined}"
+
+
+def _joined(case: Case) -> str:
+    count = "both" if len(case.measures) == 2 else f"all {len(case.measures)}"
+    contradicts = "one of them is" if case.reading.any_contradicts else f"{count} are"
+    return f"The claim is supported if {count} measures are, contradicted if {contradicts}."
 
 
 def _reason(case: Case, found: Mapping[str, Any]) -> str:
@@ -51,8 +55,11 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
             return f"Undecided: {count} models are too few; {FEWEST_MODELS} are needed."
         case "too few documents":
             return f"Undecided: {found['n']} documents are too few; {FEWEST_DOCUMENTS} are needed."
-        case "search too weak" if case.reading.support_barred:
-            return f"Undecided: the search is too weak. {case.reading.support_barred}"
+        case "search too weak":
+            barred = case.reading.support_barred or ""
+            return f"Undecided: the search is too weak. {barred}".rstrip()
+        case "reference too weak":
+            return "Undecided: no reference is strong enough."
         case None:
             return ""
     return f"Undecided: {found['reason']}."
@@ -60,9 +67,9 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
 
 def _settle(settle: Mapping[str, int] | None) -> str:
     if settle is None:
-        return " No number of further documents or models alone would settle it."
-    (unit, count), *_ = settle.items()
-    return f" About {count:,} {unit} would settle it, if the effect stays where it is."
+        return " No affordable number of documents or models would settle it."
+    amounts = " and ".join(f"{count:,} {unit}" for unit, count in settle.items())
+    return f" About {amounts} would settle it, if the effect stays where it is."
 
 
 def short(value: float) -> str:
