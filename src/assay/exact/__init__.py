@@ -10,6 +10,8 @@ bracket:
 - `diverse`: several weights for two classes, far from the original ones and from each other;
 - `several_classes`: the bracket for three or more classes, whose ends come from `lower_bound`
   (feasible weights, improved by `ascent`) and from `upper_bound`;
+- `branch_and_bound` and `sequential_programs`: better ends where that bracket is wide, both by
+  `linear_programs` over all weights that keep the prediction;
 - `constraints`: documents with bounds on their predictions, as those modules share them;
 - `search`: the published search, for heads of any kind;
 - `numerics`: tolerances, checked arguments, and the JSD as a sum of overlaps.

@@ -31,6 +31,7 @@ FLAT = 1e-12  # a component of a direction that counts as zero
 LARGEST_LOSS = 0.95  # of the probability of a class: probability zero would need infinite logits
 ROUNDS = 4
 HALVINGS = 30  # of a shift, to find the largest feasible one
+HALVINGS_BETWEEN = 4  # after so many, shifts that cannot become the best are given up
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,25 @@ class _Shifts:
     giver: Indices
     taker: Indices
 
-    def only(self, which: Flags) -> "_Shifts":
+    def only(self, which: Flags | Indices) -> "_Shifts":
         """The selected shifts."""
         return _Shifts(self.document[which], self.giver[which], self.taker[which])
 
 
 def climb(proposals: Floats, documents: ConstrainedDocuments) -> Floats:
     """From feasible weights (N, T) to better ones, for documents with one bound each."""
-    result = proposals
+    result = proposals.copy()
+    moving = np.arange(len(result))
     for _ in range(ROUNDS):
-        result = gather(result, documents.weights, documents.values)
-        result = swap_items(result, documents)
-        result = move_to_corner(result, documents)
-        result = _shift_weight(result, documents)
+        before, own = result[moving], documents.rows(moving)
+        after = gather(before, own.weights, own.values)
+        after = swap_items(after, own)
+        after = move_to_corner(after, own)
+        after = _shift_weight(after, own)
+        result[moving] = after
+        moving = moving[(after != before).any(axis=1)]
+        if not len(moving):
+            break
     return result
 
 
@@ -230,23 +237,42 @@ def _added_overlap(proposals: Floats, weights: Floats, shifts: _Shifts, amount: 
 
 
 def _feasible_amount(proposals: Floats, documents: ConstrainedDocuments, shifts: _Shifts) -> Floats:
-    """The amount that can be shifted before the prediction leaves the bound."""
-    values, document = documents.values, shifts.document
-    start = (proposals[..., None] * values).sum(axis=1)[document]
-    step = values[document, shifts.taker] - values[document, shifts.giver]
-    target, bound = documents.original[document], documents.eps[document, 0] + TOLERANCE / 2
+    """The amount that can be shifted before the prediction leaves the bound.
 
-    def is_feasible(amount: Floats) -> Flags:
-        within: Flags = prediction_shift(start + amount[:, None] * step, target) <= bound
-        return within
-
-    outside = proposals[document, shifts.giver]
-    inside = np.where(is_feasible(outside), outside, 0.0)
-    for _ in range(HALVINGS):
-        middle = (inside + outside) / 2
-        feasible = is_feasible(middle)
-        inside, outside = np.where(feasible, middle, inside), np.where(feasible, outside, middle)
+    The gain of a shift is convex in the amount, so between two amounts it is at most that of the
+    better one. Shifts that cannot become the best of their document are given up on the way.
+    """
+    outside = proposals[shifts.document, shifts.giver]
+    logits = (proposals[..., None] * documents.values).sum(axis=1)
+    inside = np.where(_feasible_shifts(logits, documents, shifts, outside), outside, 0.0)
+    alive = np.flatnonzero(inside < outside)
+    for halving in range(HALVINGS):
+        own = shifts.only(alive)
+        middle = (inside[alive] + outside[alive]) / 2
+        feasible = _feasible_shifts(logits, documents, own, middle)
+        inside[alive] = np.where(feasible, middle, inside[alive])
+        outside[alive] = np.where(feasible, outside[alive], middle)
+        if halving % HALVINGS_BETWEEN == 0:
+            gains = [
+                -_added_overlap(proposals, documents.weights, shifts, amount)
+                for amount in (inside, outside)
+            ]
+            best = np.zeros(len(proposals))
+            np.maximum.at(best, shifts.document, gains[0])
+            alive = alive[np.maximum(*gains)[alive] >= best[shifts.document[alive]]]
     return inside
+
+
+def _feasible_shifts(
+    logits: Floats, documents: ConstrainedDocuments, shifts: _Shifts, amount: Floats
+) -> Flags:
+    """True where shifting the amount keeps the prediction within the bound."""
+    values, document = documents.values, shifts.document
+    step = values[document, shifts.taker] - values[document, shifts.giver]
+    moved = logits[document] + amount[:, None] * step
+    shift = prediction_shift(moved, documents.original[document])
+    within: Flags = shift <= documents.eps[document, 0] + TOLERANCE / 2
+    return within
 
 
 def constraint_rows(values: Floats) -> Floats:

@@ -56,6 +56,13 @@ class Nodes:
         self.error[documents, slots] = part.error
         self.low[documents, slots], self.high[documents, slots] = box.low, box.high
 
+    def best_weights(self, original: Floats, known: Floats) -> Floats:
+        """The weights (N, T) of least overlap among the nodes that may beat the known overlap."""
+        met = ordered_sum(overlap(self.weights, original[:, None]))
+        chosen = np.where(self.overlap < known[:, None], met, np.inf).argmin(axis=1)
+        best: Floats = self.weights[np.arange(len(chosen)), chosen]
+        return best
+
     def least_overlap(self) -> Floats:
         """The bound (N,) of each document."""
         least: Floats = self.overlap.min(axis=1)

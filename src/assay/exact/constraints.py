@@ -53,16 +53,6 @@ class ConstrainedDocuments:
             self.eps,
         )
 
-    def classes(self, chosen: Indices) -> "ConstrainedDocuments":
-        """Only the chosen classes (B, n); their probabilities need not sum to one."""
-        return ConstrainedDocuments(
-            self.weights,
-            np.take_along_axis(self.values, chosen[:, None], axis=2),
-            self.mask,
-            np.take_along_axis(self.original, chosen, axis=1),
-            self.eps,
-        )
-
     def _map(self, change: Callable[[AnyArray], AnyArray]) -> "ConstrainedDocuments":
         parts = (self.weights, self.values, self.mask, self.original, self.eps)
         return ConstrainedDocuments(*(change(part) for part in parts))

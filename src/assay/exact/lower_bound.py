@@ -1,9 +1,9 @@
 """Feasible weights far from the original for several classes: the lower end of the bracket.
 
 The proposals are single items; mixes of two items on the bound; for three classes also mixes of
-three items that hit points of the ball's surface; then ascent from the best of these and from the
-original weights. Every proposal is scored in full before it counts, so the reported weights are
-feasible.
+three items that hit points of the ball's surface; then ascent from the best of these. Where the
+bracket remains wide, `sequential_programs` proposes more. Every proposal is scored in full before
+it counts, so the reported weights are feasible.
 
 A *mix* is a set of weights on a few items. The *ball* is the set of predictions with TVD <= eps
 (see `constraints`). Along the segment between two items the divergence is convex, so the best
@@ -80,10 +80,7 @@ def feasible_best(documents: ConstrainedDocuments, optima: list[Mixes]) -> BestF
         triples = _triples(few)
         for point in range(triples.shape[2]):
             best = keep_better(documents, best, _expand(triples[:, :, point], pool, length))
-    kept = np.repeat(documents.weights[:, None], documents.eps.shape[1], axis=1)
-    for start in (best.weights, kept):
-        best = keep_better(documents, best, _ascend(documents, start))
-    return best
+    return keep_better(documents, best, _ascend(documents, best.weights))
 
 
 def keep_original(documents: ConstrainedDocuments) -> BestFound:
@@ -214,7 +211,7 @@ def _feasible_ends(documents: ConstrainedDocuments, eps: Floats, stretch: _Stret
     start = documents.values[stretch.document, stretch.one]
     step = documents.values[stretch.document, stretch.other] - start
     original = documents.original[stretch.document]
-    bound = eps[stretch.document] + TOLERANCE
+    bound = eps[stretch.document] + TOLERANCE / 2  # rounding elsewhere must not undo it
 
     def is_feasible(share: Floats) -> Flags:
         return prediction_shift(start + share[:, None] * step, original) <= bound

@@ -3,6 +3,11 @@
 With several classes the bound on the prediction is not convex in the logits, so the answer is a
 certified bracket: feasible weights at distance `lower` (the *witness*), and a distance `upper` that
 no feasible weights exceed.
+
+Closed forms come first: weights on one, two or three items, and slabs (`lower_bound`,
+`upper_bound`). They are exact for two classes and nearly so for three, but with ten classes they
+leave most of the range open, because they consider two or three classes at a time. Wide brackets
+are therefore refined by linear programs that consider all classes at once.
 """
 
 from collections.abc import Sequence
@@ -12,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from assay.exact.ascent import climb
-from assay.exact.branch_and_bound import branch, root
+from assay.exact.branch_and_bound import TIGHTENED, branch, root
 from assay.exact.constraints import ConstrainedDocuments, probabilities, weighted_logits
 from assay.exact.linear_programs import Programs, programs
 from assay.exact.lower_bound import BestFound, feasible_best, keep_better
@@ -22,7 +27,6 @@ from assay.exact.numerics import (
     divergence,
     document_chunks,
     ordered_sum,
-    overlap,
     validate_eps,
     validate_logits,
 )
@@ -32,7 +36,6 @@ from assay.exact.upper_bound import PLANAR_CLASSES, polygon_bound, slab_bound, s
 
 FEW_ITEMS = 20  # up to this many items all triangles of items are used
 NARROW_BRACKET = 0.01  # a bracket that is no wider is not refined
-CELL_BYTES = 400  # per document, eps, item and class: the tables of the ascent and of the slabs
 FEW_ITEMS_BYTES = 1 << 20  # per document and eps: the triangles of twenty items
 
 
@@ -66,10 +69,16 @@ def bracket_adversary(
     original = probabilities(weighted_logits(attention, terms) + offset)
     each_bound = np.broadcast_to(bounds, (len(attention), len(bounds)))
     whole = ConstrainedDocuments(attention, terms + offset, real, original, each_bound)
-    each = len(bounds) * (FEW_ITEMS_BYTES + attention.shape[1] * classes * CELL_BYTES)
-    chunks = document_chunks(len(attention), each)
+    chunks = document_chunks(len(attention), len(bounds) * _bytes(attention.shape[1], classes))
     parts = [_bracket(whole.rows(rows), bounds) for rows in chunks]
     return _concatenate(parts, (len(bounds), attention.shape[1]))
+
+
+def _bytes(items: int, classes: int) -> int:
+    """The memory for one document and eps: the programs that are solved side by side."""
+    rows = classes + 2
+    numbers = 2 * rows * (rows + items) + items * classes
+    return 2 * TIGHTENED * 8 * numbers + FEW_ITEMS_BYTES * (classes == PLANAR_CLASSES)
 
 
 def _bracket(documents: ConstrainedDocuments, eps: Floats) -> Bracket:
@@ -86,7 +95,11 @@ def _bracket(documents: ConstrainedDocuments, eps: Floats) -> Bracket:
 def _refine(
     documents: ConstrainedDocuments, found: BestFound, upper: Floats
 ) -> tuple[BestFound, Floats]:
-    """Both ends made better by linear programs where the bracket is wide."""
+    """Both ends improved by linear programs where the bracket is wide.
+
+    The relaxation's solution is a start for the search, whose result shows branching what cannot be
+    better. Branching finds another start.
+    """
     wide = np.flatnonzero((upper - found.jsd).ravel() > NARROW_BRACKET)
     if not len(wide):
         return found, upper
@@ -95,11 +108,9 @@ def _refine(
     program, nodes = root(programs(own, *box), own.weights)
     best = _search(own, found.rows(wide), nodes.weights[:, 0], program)
     largest = divergence(np.zeros(len(wide)), ordered_sum(own.weights))
-    branch(program, own.weights, nodes, largest - best.jsd[:, 0])
-    open_nodes = nodes.overlap < (largest - best.jsd[:, 0])[:, None]
-    met = overlap(nodes.weights, own.weights[:, None]).sum(axis=-1)
-    chosen = np.where(open_nodes, met, np.inf).argmin(axis=1)
-    best = _search(own, best, nodes.weights[np.arange(len(wide)), chosen], program)
+    known = largest - best.jsd[:, 0]
+    branch(program, own.weights, nodes, known)
+    best = _search(own, best, nodes.best_weights(own.weights, known), program)
     tight = upper.ravel().copy()
     tight[wide] = np.minimum(tight[wide], largest - nodes.least_overlap())
     return found.replace_rows(wide, best), tight.reshape(upper.shape)
@@ -108,6 +119,7 @@ def _refine(
 def _search(
     documents: ConstrainedDocuments, best: BestFound, start: Floats, program: Programs
 ) -> BestFound:
+    """The best so far, and what sequential programs and then ascent find from the start."""
     found = sequential_best(documents, start, program.low, program.high)
     best = keep_better(documents, best, found[:, None])
     return keep_better(documents, best, climb(found, documents)[:, None])

@@ -9,6 +9,8 @@ form a polygon there. A *corner* is a vertex of the polygon. With few items all 
 simplex cut by the three slabs can be listed, which gives a tighter bound: single items inside,
 pairs of items whose segment crosses a side, and triples whose triangle contains a corner. Weights
 on three items hit a point if it lies in their triangle, and then in one way only.
+
+Where the bracket remains wide, `branch_and_bound` finds a tighter bound.
 """
 
 from dataclasses import dataclass
@@ -22,7 +24,6 @@ from assay.exact.slab import Mixes, least_overlap
 
 PLANAR_CLASSES = 3
 EDGE_SLACK = 1e-9  # a target on the edge of a triangle counts as inside it
-LIKELIEST = 4  # classes of which all triples are used
 BOUND_SLACK = 1e-9  # on a logit difference: points that rounding puts just outside are kept
 
 
@@ -55,20 +56,7 @@ def slab_bound(documents: ConstrainedDocuments, optima: list[Mixes]) -> Floats:
 
 
 def polygon_bound(documents: ConstrainedDocuments) -> Floats:
-    """The least of the optima (B, E) of the polygons among the likeliest classes.
-
-    Three classes are considered at a time. An unlikely class is hardly bounded, because it has
-    little to lose, so the likeliest classes give the tightest polygons.
-    """
-    likeliest = np.argsort(-documents.original, axis=1, kind="stable")[:, :LIKELIEST]
-    choices = combinations(range(likeliest.shape[1]), PLANAR_CLASSES)
-    optima = [_polygon_optimum(documents.classes(likeliest[:, list(c)])) for c in choices]
-    least: Floats = np.min(optima, axis=0)
-    return least
-
-
-def _polygon_optimum(documents: ConstrainedDocuments) -> Floats:
-    """The best vertex of the simplex cut by all three slabs of three classes."""
+    """The optimum (B, E) over the simplex cut by all three slabs of three classes."""
     weights, mask = documents.weights, documents.mask
     low, high = difference_bounds(documents.original, documents.eps + TOLERANCE)
     k, j = class_pairs(PLANAR_CLASSES)
