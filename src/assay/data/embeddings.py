@@ -1,7 +1,7 @@
 """Word vectors: loading pretrained files, and training word2vec on a corpus.
 
 Loading reads word2vec, GloVe and fastText text files, plain or gzip: a word and its numbers per
-line, with or without a first line of counts.
+line, with or without a first line of counts. It also reads the archives of `film_vectors`.
 
 Training uses gensim, which is imported in this module only. One worker and a fixed hash function
 are used, so that the same text and seed give the same file in every Python process.
@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from assay.data.files import read_lines, write_file
 from assay.data.vocabulary import Vocabulary
 from assay.errors import UserError
 from assay.progress import Track, untracked
+
+ARCHIVE = ".npz"
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ def load_vectors(path: Path, vocabulary: Vocabulary) -> Vectors:
 
     Other rows are skipped, so a file of several gigabytes needs little memory.
     """
+    if path.suffix == ARCHIVE:
+        return _load_archive(path, vocabulary)
     dimension: int | None = None
     rows: dict[int, np.ndarray] = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -65,6 +70,23 @@ def load_vectors(path: Path, vocabulary: Vocabulary) -> Vectors:
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     for index, row in rows.items():
         matrix[index] = row
+    return Vectors(matrix, len(rows))
+
+
+def _load_archive(path: Path, vocabulary: Vocabulary) -> Vectors:
+    """A NumPy archive with `words`, joined by line ends as UTF-8, and `vectors`."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            words = archive["words"].tobytes().decode().split("\n")
+            vectors = archive["vectors"]
+    except (KeyError, ValueError, BadZipFile) as error:
+        raise UserError(
+            f"{path} holds no words and vectors ({error}): pass a word2vec, GloVe or fastText "
+            "text file."
+        ) from error
+    matrix = np.zeros((len(vocabulary), vectors.shape[1]), dtype=np.float32)
+    rows = [row for row, word in enumerate(words) if word in vocabulary.index]
+    matrix[[vocabulary.index[words[row]] for row in rows]] = vectors[rows]
     return Vectors(matrix, len(rows))
 
 

@@ -1,4 +1,4 @@
-"""The jobs of a run: training the model, auditing documents, and training word vectors.
+"""The jobs of a run: training the model and auditing documents.
 
 Every job is a function of one frozen argument, so any engine can run it. It leaves its results in
 a folder named by its hash and returns that folder.
@@ -20,7 +20,7 @@ import torch
 
 from assay.config import EXACT_BELOW
 from assay.data.corpus import Corpus, Document
-from assay.data.embeddings import Vectors, VectorSettings, texts_of, train_vectors
+from assay.data.embeddings import Vectors
 from assay.data.files import write_json, write_parquet
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import ModelConfig
@@ -230,34 +230,3 @@ def _load_once(folder: Path, device: str) -> TrainedModel:
     trained = load_model(folder)
     trained.network.to(device)
     return trained
-
-
-FILE = "vectors.txt"
-KIND, WINDOW, NEGATIVES, EPOCHS, MIN_COUNT = "cbow", 5, 5, 30, 5
-READS = ("train", "dev")
-
-
-@dataclass(frozen=True)
-class VectorsJob:
-    """Word vectors trained on the text of a corpus, as in Serrano & Smith 2019."""
-
-    corpus: Corpus
-    settings: VectorSettings
-
-    @property
-    def job(self) -> Job:
-        """Identified by the text alone: how it is cut into items does not matter."""
-        text = hashlib.sha256(canonical(texts_of(self.corpus, self.settings.reads))).hexdigest()
-        return Job("vectors", {"text": text, "settings": asdict(self.settings)})
-
-
-def own_vectors(
-    corpus: Corpus, dimension: int, seed: int, folder: Path, track: Track = untracked
-) -> Path:
-    """The file of vectors, which is trained if it is not there yet."""
-    settings = VectorSettings(KIND, dimension, WINDOW, NEGATIVES, EPOCHS, MIN_COUNT, seed, READS)
-    task = VectorsJob(corpus, settings)
-    done = finished(folder, task.job) or publish(
-        folder, task.job, lambda place: train_vectors(corpus, settings, place / FILE, track)
-    )
-    return done / FILE

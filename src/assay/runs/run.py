@@ -15,15 +15,14 @@ from typing import Any
 import polars as pl
 from sklearn.metrics import f1_score
 
-from assay.config import OWN_VECTORS, VERSION, Execution, Settings
+from assay.config import VERSION, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Document
-from assay.data.embeddings import Vectors, load_vectors
+from assay.data.embeddings import load_vectors
 from assay.data.files import read_json, write_file, write_json, write_parquet
 from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
-from assay.progress import Track
 from assay.runs.audit import AuditResult, in_order, inputs_of, sample_of
 from assay.runs.directory import PROBES_FILE
 from assay.runs.further_trainings import (
@@ -34,11 +33,12 @@ from assay.runs.further_trainings import (
     run_further_job,
     run_training_probes,
 )
-from assay.runs.jobs import AuditJob, TrainJob, audit_parts, own_vectors, run_audit, run_training
+from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_training
 from assay.runs.manifest import RUN_FILE, Manifest
 from assay.runs.store import locked, sweep
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
+from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
 from assay.statistics.intervals import balanced_accuracy_interval
 from assay.summary import summarize
 from assay.training.recipes import configure, corpus_for, recipe_for
@@ -125,13 +125,13 @@ def execute_run(
         )
     execution.on_corpus(corpus)
     # Read before the folder is claimed, so that a mistyped column or a broken file claims nothing.
-    own = settings.vectors == OWN_VECTORS
-    task = None if own else training_of(settings, corpus, execution.vectors)
+    computed = settings.vectors in COMPUTED_VECTORS
+    task = None if computed else training_of(settings, corpus, execution.vectors)
     with locked(out):
         claim_directory(out, settings)
         if task is None:
             with timing.stage("vectors"):
-                vectors = vectors_of(settings, corpus, out / "jobs", execution.track)
+                vectors = compute_vectors(settings, corpus, out / "jobs", execution.track)
             task = training_of(settings, corpus, vectors)
         _fill(settings, task, out, execution, timing)
 
@@ -202,12 +202,6 @@ def claim_directory(out: Path, settings: Settings) -> None:
         sweep(out)
     if not (out / RUN_FILE).exists():
         Manifest.running(settings.as_record()).write(out)
-
-
-def vectors_of(settings: Settings, corpus: Corpus, folder: Path, track: Track) -> Path:
-    """Word vectors trained on the corpus's own text, as wide as the model's embedding."""
-    dimension = recipe_for(corpus, settings.preset, settings.encoder).embedding
-    return own_vectors(corpus, dimension, settings.seed, folder, track)
 
 
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
@@ -326,7 +320,7 @@ def manifest_of(
             "bootstrap": settings.seed,
         },
         recipe=asdict(task.recipe),
-        vectors=_describe_vectors(task.vectors, task.corpus),
+        vectors=describe_vectors(task.vectors, settings.vectors, task.corpus),
         versions={
             "assay": VERSION,
             "python": platform.python_version(),
@@ -383,17 +377,6 @@ def test_metrics(instances: pl.DataFrame, corpus: Corpus) -> dict[str, Any]:
         positive = corpus.classes[1]
         metrics["f1"] = float(f1_score(labels, predictions, pos_label=positive))
     return metrics
-
-
-def _describe_vectors(vectors: Vectors | None, corpus: Corpus) -> dict[str, Any]:
-    if vectors is None:
-        return {"kind": "random, N(0, 1)"}
-    return {
-        "kind": "file",
-        "dimension": vectors.dimension,
-        "found": vectors.found,
-        "words": len(corpus.vocabulary),
-    }
 
 
 def _copy_of(source: Path) -> Any:

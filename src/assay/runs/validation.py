@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from assay.config import OWN_VECTORS, PRESETS, Execution, Settings
+from assay.config import FILM_VECTORS, OWN_VECTORS, PRESETS, RANDOM_VECTORS, Execution, Settings
 from assay.data.embeddings import GENSIM_MISSING, gensim_installed
 from assay.data.sources import SOURCES
 from assay.engines import engine_faults
@@ -131,7 +131,8 @@ def _places(execution: Execution, out: Path) -> Iterator[str]:
     if execution.vectors is not None and not execution.vectors.is_file():
         yield (
             f"--vectors {execution.vectors} is no file: check the path, pass --vectors "
-            f"{OWN_VECTORS} to train vectors on the corpus itself, or leave the option out."
+            f"{OWN_VECTORS} to train vectors on the corpus itself, {FILM_VECTORS} or "
+            f"{RANDOM_VECTORS}, or leave the option out."
         )
     standing = next(place for place in (out, *out.absolute().parents) if place.exists())
     if not standing.is_dir():

