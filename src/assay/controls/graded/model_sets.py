@@ -145,7 +145,9 @@ class ModelSet:
         if isinstance(spec, TrainingSpec) and spec.attention == "uniform":
             return np.zeros_like(world.shared)
         own = rng.normal(size=world.shared.shape) * PEAK
-        sharpness = rng.uniform(0.5, 1.5)  # a model may be sharper without attending elsewhere
+        # A model may be sharper without attending elsewhere. The base is sharp, so that weights
+        # far from its own exist.
+        sharpness = 1.5 if isinstance(spec, BaseModelSpec) else rng.uniform(0.5, 1.5)
         return sharpness * self.behavior.attention(world.shared, own, world.lots, self.dose)
 
     def _imitation(
@@ -281,7 +283,9 @@ def equal_in_some(shared: Floats, own: Floats, lots: Floats, dose: float) -> Flo
 
 def equal_in_part(shared: Floats, own: Floats, lots: Floats, dose: float) -> Floats:
     """In every document a part of the attention logits is shared."""
-    return dose * shared + (1 - dose + CHANCE) * own
+    rest = 1 - dose + CHANCE
+    mixed: Floats = (dose * shared + rest * own) / np.hypot(dose, rest)
+    return mixed
 
 
 def paid_everywhere(base: Floats, lots: Floats, price: float) -> Floats:
