@@ -7,8 +7,9 @@ each side of a bound, whose sum hits the bound. The divergence is largest where 
 the original weights (see `numerics`) is least.
 
 To find the best mix, every item below a bound is paired with every item above it. In each mix one
-item carries at least half, so pairs of two heavy items are skipped. The remaining pairs are laid
-out in flat arrays over all documents and bounds, in pieces that stay in the processor's cache:
+item carries at least half, so pairs of two heavy items are skipped: as its share grows from a half
+to one, the overlap is concave, hence no less than at one of these ends. The remaining pairs are
+laid out in flat arrays over all documents and bounds, in pieces that stay in the processor's cache:
 memory grows with T, not with its square.
 """
 
@@ -43,7 +44,8 @@ def least_overlap(
     slabs = low.shape[1]
     single = _lightest_inside(weights, inside)
     bounds = np.concatenate([low, high], axis=1)
-    pairs = cheapest_pairs(weights, values, mask, bounds)
+    known = np.concatenate([single.overlap, single.overlap], axis=1)
+    pairs = cheapest_pairs(weights, values, mask, bounds, known)
     return _cheaper(single, _cheaper(_part(pairs, slice(slabs)), _part(pairs, slice(slabs, None))))
 
 
@@ -95,12 +97,19 @@ class _Side:
     weight_term: Floats  # weight ln weight
 
 
-def cheapest_pairs(weights: Floats, values: Floats, mask: Flags, targets: Floats) -> Mixes:
-    """The pair of least overlap per document (B, T) and target (B, K); ties: lowest indices."""
+def cheapest_pairs(
+    weights: Floats, values: Floats, mask: Flags, targets: Floats, known: Floats
+) -> Mixes:
+    """The pair of least overlap per document (B, T) and target (B, K); ties: lowest indices.
+
+    Pairs whose overlap exceeds one that is `known` (B, K) may be left out; infinite if none is.
+    """
     gap = np.where(mask, values, np.nan)[:, None] - targets[..., None]
     below, above = _side(weights, -gap), _side(weights, gap)
-    limit = _lightest_pair(below, above, targets.size)
-    light_below, light_above = _light(below, limit), _light(above, limit)
+    lightest = [_lightest(side, targets.size) for side in (below, above)]
+    limit = np.minimum(_lightest_pair(below, above, lightest), 2 * known.ravel())
+    light_below = _light(below, limit, _half_overlap(above, lightest[1]))
+    light_above = _light(above, limit, _half_overlap(below, lightest[0]))
     cost = np.full(len(below.item), np.inf)
     partner = np.zeros(len(below.item), dtype=np.int64)
     for lower, upper in ((light_below, np.ones_like(light_above)), (~light_below, light_above)):
@@ -122,11 +131,10 @@ def _side(weights: Floats, distance: Floats) -> _Side:
     )
 
 
-def _lightest_pair(below: _Side, above: _Side, targets: int) -> Floats:
+def _lightest_pair(below: _Side, above: _Side, lightest: list[Indices]) -> Floats:
     """The overlap of the lightest items on both sides: the best pair has no more."""
-    lightest = [_lightest(side, targets) for side in (below, above)]
     both = np.flatnonzero((lightest[0] >= 0) & (lightest[1] >= 0))
-    limit = np.full(targets, np.inf)
+    limit = np.full(len(lightest[0]), np.inf)
     limit[both] = _pair_overlap(below, lightest[0][both], above, lightest[1][both])
     return limit
 
@@ -140,10 +148,26 @@ def _lightest(side: _Side, targets: int) -> Indices:
     return place
 
 
-def _light(side: _Side, limit: Floats) -> Flags:
-    """True for items that can carry half or more without exceeding the limit alone."""
-    half = x_log_x(0.5 + side.weight) - x_log_x(np.array(0.5)) - side.weight_term
-    light: Flags = half <= limit[side.target] + ROUNDING
+def _half_overlap(side: _Side, places: Indices) -> Floats:
+    """Twice the overlap with a share of a half, per target, of the items in these places."""
+    cost = np.full(len(places), np.inf)
+    there = np.flatnonzero(places >= 0)
+    cost[there] = _twice_overlap(0.5, _rows(side, places[there]))
+    return cost
+
+
+def _twice_overlap(share: float, side: _Side) -> Floats:
+    shared: Floats = x_log_x(share + side.weight) - x_log_x(np.array(share)) - side.weight_term
+    return shared
+
+
+def _light(side: _Side, limit: Floats, other_half: Floats) -> Flags:
+    """True for items that can carry half or more in a pair without exceeding the limit.
+
+    With half, the item on the other side adds at least the half of its lightest, `other_half`.
+    """
+    half = _twice_overlap(0.5, side) + other_half[side.target]
+    light: Flags = np.minimum(half, _twice_overlap(1.0, side)) <= limit[side.target] + ROUNDING
     return light
 
 
