@@ -20,7 +20,7 @@ from assay.controls.expected import EXPECTED, Expected
 from assay.controls.graded.families import FAMILIES, PAIRS, ROLES, SETS_SAY
 from assay.probes import PROBES, Probe, Quantity
 from assay.scores import SCORES, Score
-from assay.verdict import CLAIMS
+from assay.verdict import CLAIMS, Claim
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -82,11 +82,29 @@ def family_table() -> str:
     return _table(("claim", "role", "family", "the dose is"), rows)
 
 
+def claim_table(claims: Iterable[Claim]) -> str:
+    """One row per claim: its effect, its thresholds, and the formulas of its measures."""
+    rows = [
+        (
+            f"{claim.name}: {claim.says}",
+            f"{claim.effect_label} ({claim.unit})",
+            f"{claim.supported_above:g}",
+            f"{claim.contradicted_below:g}",
+            "at least 3" if claim.several_models else "1",
+            "<br>".join(f"`{formula}`" for formula in claim.formulas),
+        )
+        for claim in claims
+    ]
+    head = ("claim", "effect", "supported above", "contradicted below", "models", "formula")
+    return _table(head, rows)
+
+
 def generated_parts() -> dict[Path, str]:
     """The text that must stand between the markers of each page."""
     parts = {DOCS / "probes" / f"{name}.md": probe_facts(probe) for name, probe in PROBES.items()}
     parts[DOCS / "scores.md"] = score_table(SCORES.values())
     parts[DOCS / "controls.md"] = f"{family_table()}\n\n{expectation_table(EXPECTED)}"
+    parts[DOCS / "verdict.md"] = claim_table(CLAIMS)
     parts[DOCS / "README.md"] = probe_table(PROBES.values(), "probes")
     parts[ROOT / "README.md"] = probe_table(PROBES.values(), "docs/probes")
     return parts

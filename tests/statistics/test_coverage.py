@@ -5,10 +5,12 @@ drawn from the exact distribution of their mean squares, so that 20,000 runs cos
 ratios and F1 are simulated document by document, 2,000 runs a cell.
 """
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
-from assay.statistics.estimates import f1_influence
+from assay.statistics.estimates import f1_influence, pair_values
 from assay.statistics.two_way import MeanSquares, half_width, mean_squares, variance
 
 RUNS, TABLES = 20_000, 2_000
@@ -102,6 +104,23 @@ def test_ratios_of_means_are_covered(n, models, sd):
         return ratio + (above - ratio * below) / bottom
 
     assert simulated(n, models, draw, 0.6) >= least(models)
+
+
+@pytest.mark.parametrize(("n", "models"), CELLS)
+@pytest.mark.parametrize("sd", [0.0, 0.02])
+def test_statistics_of_pairs_are_covered(n, models, sd):
+    """Pairs that share a model share its effect; an effect of the pair itself comes on top."""
+    pairs = list(combinations(range(models), 2))
+    one, other = np.array(pairs).T
+
+    def draw(rng: np.random.Generator, runs: int) -> np.ndarray:
+        lean = rng.normal(0, sd, (runs, models))
+        of_pair = lean[:, one] + lean[:, other] + rng.normal(0, sd / 2, (runs, len(pairs)))
+        noise = rng.normal(0, 0.2, (runs, n, 1)) + rng.normal(0, 0.2, (runs, n, len(pairs)))
+        tables = 0.5 + of_pair[:, None] + noise
+        return np.stack([pair_values(table, pairs) for table in tables])
+
+    assert simulated(n, models, draw, 0.5) >= least(models)
 
 
 @pytest.mark.parametrize(("n", "models"), CELLS[:2])

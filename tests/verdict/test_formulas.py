@@ -70,6 +70,15 @@ def test_the_effect_is_recomputed_from_the_summary(claim):
         assert found == pytest.approx(each["effect"], abs=1e-12), each
 
 
+def test_the_declared_formulas_are_those_of_the_entries():
+    for claim in CLAIMS:
+        if claim.name in ("exclusive per instance", "exclusive per model"):
+            continue  # a bracket has two ends, and a chain has its seed
+        entry = {each["claim"]: each for each in judge(EVIDENCE[claim.name], 0)}[claim.name]
+        found = [each["formula"] for each in entry["measures"] or [entry]]
+        assert tuple(found) == claim.formulas
+
+
 def test_a_term_that_the_summary_lacks_is_named():
     table = summarize(EVIDENCE["depends"], instances(), ("a", "b"), 0)
     with pytest.raises(LookupError, match=r"mean\(nothing\)"):

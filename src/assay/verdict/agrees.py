@@ -33,6 +33,9 @@ REFERENCES = {  # the quantity that shows whether the reference agrees with itse
 BETWEEN = "tau_gradient_leave_one_out"
 PUBLISHED = ("tau_attention_leave_one_out", "tau_attention_gradient", BETWEEN)
 EXPECTED = "top_overlap_expected"
+TAU, OVERLAP = "rank_tau_attention_{}", "top_overlap_attention_{}"
+TAU_FORMULA = f"mean({TAU})"
+OVERLAP_FORMULA = f"(mean({OVERLAP}) - mean({EXPECTED})) / (1 - mean({EXPECTED}))"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -53,7 +56,7 @@ def _self_agreement(evidence: pl.DataFrame) -> dict[str, float | None]:
     """Per reference that attention was compared with, its agreement with itself."""
     found: dict[str, float | None] = {}
     for name, quantity in REFERENCES.items():
-        if not len(values_of(evidence, f"rank_tau_attention_{name}")):
+        if not len(values_of(evidence, TAU.format(name))):
             continue
         taus = values_of(evidence, quantity)
         taus = taus if len(taus) else values_of(evidence, BETWEEN)
@@ -62,15 +65,14 @@ def _self_agreement(evidence: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _measures(evidence: pl.DataFrame, reference: str) -> Iterator[Measure]:
-    said, tau = reference.replace("_", "-"), f"rank_tau_attention_{reference}"
-    mean = mean_estimate(values_of(evidence, tau), SIGNED_BOUNDS)
-    yield Measure(f"tau with {said}", mean, f"mean({tau})")
-    overlap = f"top_overlap_attention_{reference}"
-    shares = by_document(evidence, [overlap, EXPECTED])
+    said = reference.replace("_", "-")
+    mean = mean_estimate(values_of(evidence, TAU.format(reference)), SIGNED_BOUNDS)
+    yield Measure(f"tau with {said}", mean, TAU_FORMULA.format(reference))
+    shares = by_document(evidence, [OVERLAP.format(reference), EXPECTED])
     if shares is None or not (shares[:, 1] < 1).any():
         return
     estimate = ratio_estimate(shares[:, 0] - shares[:, 1], 1 - shares[:, 1], SIGNED_BOUNDS)
-    formula = f"(mean({overlap}) - mean({EXPECTED})) / (1 - mean({EXPECTED}))"
+    formula = OVERLAP_FORMULA.format(reference)
     yield Measure(f"top items shared with {said}", estimate, formula)
 
 
@@ -103,5 +105,8 @@ CLAIM = Claim(
     yardstick="leave-one-out and gradient, where they agree with themselves; shuffled weights",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
+    formulas=tuple(
+        formula.format(name) for name in REFERENCES for formula in (TAU_FORMULA, OVERLAP_FORMULA)
+    ),
     read=read,
 )

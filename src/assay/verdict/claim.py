@@ -121,6 +121,7 @@ class Claim:
     yardstick: str  # what the effect is compared with
     supported_above: float
     contradicted_below: float
+    formulas: tuple[str, ...]  # of its measures, in their plainest form; see `formula`
     read: Callable[[pl.DataFrame, int], Reading]  # from the probe's rows and a seed for bootstraps
     several_models: bool = False  # the claim is about several models
     also_reads: tuple[str, ...] = ()  # further probes whose rows it reads, where there are any

@@ -16,6 +16,7 @@ from assay.verdict.wording import short
 
 SUPPORTED_ABOVE = 0.10  # TVD
 CONTRADICTED_BELOW = 0.05  # TVD: five points of probability
+FORMULA = "mean(deranged_tvd)"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -33,7 +34,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     published = values_of(evidence, "median_tvd")
     return Reading(
         says=says,
-        measures=(Measure("mean TVD", mean, "mean(deranged_tvd)"),),
+        measures=(Measure("mean TVD", mean, FORMULA),),
         beside=(
             Beside.of(
                 "median over documents of the median TVD over 100 permutations",
@@ -57,5 +58,6 @@ CLAIM = Claim(
     yardstick="the prediction with the model's own weights",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
+    formulas=(FORMULA,),
     read=read,
 )

@@ -84,17 +84,15 @@ def _measure(name: str, found: pl.DataFrame, above: str, below: str) -> Measure:
         found.select(pl.coalesce(quantity, quantity.removesuffix(UPPER))).to_series().to_numpy()
         for quantity in (above, below)
     ]
-    # The shuffled values may exist for a sample of the documents only; so must the others then.
-    first, second = (
-        f"{'mean' if each.startswith(SHUFFLED) else 'mean_shared'}({each}{_place(each)})"
-        for each in (above, below)
-    )
     estimate = ratio_estimate(values[1] - values[0], values[1], SIGNED_BOUNDS)
-    return Measure(name, estimate, f"1 - {first} / {second}")
+    return Measure(name, estimate, _formula(above, below))
 
 
-def _place(quantity: str) -> str:
-    return "" if quantity == FREE else f"[{GROUP}]"
+def _formula(above: str, below: str) -> str:
+    """Shuffled weights may be measured on a sample of the documents; `mean_shared` follows them."""
+    place = "" if above == FREE else f"[{GROUP}]"
+    bottom = f"mean_shared({FREE})" if below == FREE else f"mean({below}[{GROUP}])"
+    return f"1 - mean_shared({above}{place}) / {bottom}"
 
 
 def _beside(found: pl.DataFrame) -> Iterator[Beside]:
@@ -125,5 +123,6 @@ CLAIM = Claim(
     yardstick="the same weights, shuffled among the items",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
+    formulas=(_formula(OWN, SHUFFLED),),
     read=read,
 )

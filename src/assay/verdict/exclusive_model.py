@@ -31,6 +31,7 @@ from assay.verdict.wording import short
 SUPPORTED_ABOVE = 0.10  # TVD
 CONTRADICTED_BELOW = 0.05  # TVD
 COST, NEAR, VARIED = "imitation_cost", "lambda=0", "both"
+FORMULA, CHAIN_FORMULA = f"mean({COST})", f"mean_by_seed({COST}[seed={{}}])"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -48,10 +49,10 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         says = "No chain of imitation models was trained."
         return Reading(says=says, reason="nothing to measure", beside=beside)
     mean = mean_estimate(costs, SIGNED_BOUNDS)
-    measures = [Measure("mean over chains", mean, f"mean({COST})")]
+    measures = [Measure("mean over chains", mean, FORMULA)]
     for chain, column in zip(chains, costs.T, strict=True):
-        formula = f"mean_by_seed({COST}[seed={chain}])"
         estimate = mean_estimate(column, SIGNED_BOUNDS)
+        formula = CHAIN_FORMULA.format(chain)
         measures.append(Measure(f"chain with seed {chain}", estimate, formula))
     says = (
         f"Far attention costs a TVD of {short(mean.value)} from the base model's predictions (mean "
@@ -121,6 +122,7 @@ CLAIM = Claim(
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
     several_models=True,
+    formulas=(FORMULA, CHAIN_FORMULA.format("SEED")),
     read=read,
     also_reads=("seeds",),
 )

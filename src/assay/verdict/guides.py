@@ -64,5 +64,6 @@ CLAIM = Claim(
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
     several_models=True,
+    formulas=(FORMULA,),
     read=read,
 )

@@ -21,6 +21,7 @@ from assay.verdict.wording import short
 SUPPORTED_ABOVE = 0.02  # F1
 CONTRADICTED_BELOW = 0.01  # F1: a gain that no table of the papers would print as one
 OWN, FLAT = "base", "uniform"
+FORMULA = "over_documents(f1_difference)"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -36,7 +37,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     )
     return Reading(
         says=says,
-        measures=(Measure("gain in F1", gain, "over_documents(f1_difference)"),),
+        measures=(Measure("gain in F1", gain, FORMULA),),
         beside=(Beside.of("F1 with attention", own), Beside.of("F1 with uniform weights", flat)),
     )
 
@@ -54,5 +55,6 @@ CLAIM = Claim(
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
     several_models=True,
+    formulas=(FORMULA,),
     read=read,
 )

@@ -83,5 +83,6 @@ CLAIM = Claim(
     yardstick="the smallest flipping set, gradient and random orders",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
+    formulas=(_formula("optimal"),),
     read=read,
 )

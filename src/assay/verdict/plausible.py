@@ -18,6 +18,7 @@ from assay.verdict.wording import short
 SUPPORTED_ABOVE = 0.7  # AUC: the marked item ranks higher in seven of ten pairs; a coin gives five
 CONTRADICTED_BELOW = 0.6  # a reader would hardly tell it from a coin
 OWN, FLOOR = "attention", "random"
+FORMULA = f"mean(auc[{OWN}])"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -33,9 +34,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         f"marked one higher (mean AUC {short(auc.value)}); shuffled weights do in 50%{best}. This "
         "says nothing about faithfulness."
     )
-    return Reading(
-        says=says, measures=(Measure("mean AUC", auc, f"mean(auc[{OWN}])"),), beside=others
-    )
+    return Reading(says=says, measures=(Measure("mean AUC", auc, FORMULA),), beside=others)
 
 
 def _other_scores(evidence: pl.DataFrame, n: int) -> Iterator[Beside]:
@@ -61,5 +60,6 @@ CLAIM = Claim(
     "faithfulness",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
+    formulas=(FORMULA,),
     read=read,
 )

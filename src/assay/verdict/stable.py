@@ -21,6 +21,8 @@ SUPPORTED_ABOVE = 0.5
 CONTRADICTED_BELOW = 0.3
 EXPECTED = "top_overlap_expected"
 TAU, OVERLAP, JSD = "pair_tau", "pair_top_overlap", "pair_jsd"
+TAU_FORMULA = f"mean({TAU}[*])"
+OVERLAP_FORMULA = f"(mean({OVERLAP}[*]) - mean({EXPECTED})) / (1 - mean({EXPECTED}))"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
@@ -40,15 +42,14 @@ def _measures(evidence: pl.DataFrame) -> Iterator[Measure]:
     names, pairs, taus = _pair_table(evidence, TAU)
     if len(names):
         tau = mean_estimate(pair_values(taus, pairs), SIGNED_BOUNDS)
-        yield Measure("tau", tau, f"mean({TAU}[*])")
+        yield Measure("tau", tau, TAU_FORMULA)
     names, pairs, overlaps = _pair_table(evidence, OVERLAP)
     expected = _expected(evidence, names)
     if len(names) and (expected < 1).any():
         shared = pair_values(overlaps, pairs)
         chance = np.broadcast_to(expected[:, None], shared.shape)
         effect = ratio_estimate(shared - chance, 1 - chance, SIGNED_BOUNDS)
-        formula = f"(mean({OVERLAP}[*]) - mean({EXPECTED})) / (1 - mean({EXPECTED}))"
-        yield Measure("top items shared", effect, formula)
+        yield Measure("top items shared", effect, OVERLAP_FORMULA)
 
 
 def _pair_table(
@@ -94,5 +95,6 @@ CLAIM = Claim(
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
     several_models=True,
+    formulas=(TAU_FORMULA, OVERLAP_FORMULA),
     read=read,
 )

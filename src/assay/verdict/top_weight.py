@@ -70,5 +70,6 @@ CLAIM = Claim(
     yardstick="the expectation over a random item; the documents that some single item flips",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
+    formulas=(FORMULA,),
     read=read,
 )
