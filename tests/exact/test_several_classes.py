@@ -121,6 +121,18 @@ def test_bracket_of_many_classes_is_narrow(classes, items, widest):
     assert np.median(found.upper - found.lower) <= widest
 
 
+def test_refining_one_eps_leaves_the_others_valid_and_no_narrower():
+    case = random_case(np.random.default_rng(6), 8, 9, 6)
+    whole = bracket_adversary(*case, THREE_BOUNDS)
+    part = bracket_adversary(*case, THREE_BOUNDS, refined=(0.01,))
+    none = bracket_adversary(*case, THREE_BOUNDS, refined=(0.3,))
+    for found, wider in ((whole, part), (part, none)):
+        assert (found.upper - found.lower <= wider.upper - wider.lower + 1e-9).all()
+        assert (found.lower <= wider.upper + 1e-9).all()
+        assert (wider.lower <= found.upper + 1e-9).all()
+    assert (part.upper - part.lower)[:, 1].mean() < (none.upper - none.lower)[:, 1].mean() - 0.02
+
+
 @pytest.mark.parametrize("classes", [3, 5, 10])
 def test_two_items_are_solved_exactly(classes):
     rng = np.random.default_rng(classes)

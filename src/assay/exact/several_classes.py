@@ -22,7 +22,9 @@ from assay.exact.constraints import ConstrainedDocuments, probabilities, weighte
 from assay.exact.linear_programs import Programs, programs
 from assay.exact.lower_bound import BestFound, feasible_best, keep_better
 from assay.exact.numerics import (
+    Flags,
     Floats,
+    Indices,
     best_so_far,
     divergence,
     document_chunks,
@@ -50,11 +52,18 @@ class Bracket:
 
 
 def bracket_adversary(
-    weights: ArrayLike, items: ArrayLike, bias: ArrayLike, mask: ArrayLike, eps: Sequence[float]
+    weights: ArrayLike,
+    items: ArrayLike,
+    bias: ArrayLike,
+    mask: ArrayLike,
+    eps: Sequence[float],
+    *,
+    refined: Sequence[float] | None = None,
 ) -> Bracket:
     """The bracket for logits = bias (C,) + sum of weights (B, T) times items (B, T, C), C >= 3.
 
-    Both ends are non-decreasing in eps, and lower <= upper.
+    Both ends are non-decreasing in eps, and lower <= upper. Refining takes most of the time;
+    `refined` limits it to some of the eps (default: all).
     """
     real = np.asarray(mask, dtype=np.bool_)
     terms = validate_logits(np.asarray(items, dtype=np.float64), real)
@@ -70,7 +79,8 @@ def bracket_adversary(
     each_bound = np.broadcast_to(bounds, (len(attention), len(bounds)))
     whole = ConstrainedDocuments(attention, terms + offset, real, original, each_bound)
     chunks = document_chunks(len(attention), len(bounds) * _bytes(attention.shape[1], classes))
-    parts = [_bracket(whole.rows(rows), bounds) for rows in chunks]
+    chosen = np.isin(bounds, bounds if refined is None else validate_eps(refined))
+    parts = [_bracket(whole.rows(rows), bounds, chosen) for rows in chunks]
     return _concatenate(parts, (len(bounds), attention.shape[1]))
 
 
@@ -81,9 +91,12 @@ def _bytes(items: int, classes: int) -> int:
     return 2 * TIGHTENED * 8 * numbers + FEW_ITEMS_BYTES * (classes == PLANAR_CLASSES)
 
 
-def _bracket(documents: ConstrainedDocuments, eps: Floats) -> Bracket:
+def _bracket(documents: ConstrainedDocuments, eps: Floats, refined: Flags) -> Bracket:
     optima = slab_optima(documents)
-    found, upper = _refine(documents, feasible_best(documents, optima), _upper(documents, optima))
+    found, upper = feasible_best(documents, optima), _upper(documents, optima)
+    wide = np.flatnonzero((upper - found.jsd > NARROW_BRACKET) & refined)
+    if len(wide):
+        found, upper = _refine(documents, found, upper, wide)
     source = best_so_far(found.jsd, eps)
     rows = np.arange(len(source))[:, None]
     lower = found.jsd[rows, source]
@@ -93,16 +106,13 @@ def _bracket(documents: ConstrainedDocuments, eps: Floats) -> Bracket:
 
 
 def _refine(
-    documents: ConstrainedDocuments, found: BestFound, upper: Floats
+    documents: ConstrainedDocuments, found: BestFound, upper: Floats, wide: Indices
 ) -> tuple[BestFound, Floats]:
-    """Both ends improved by linear programs where the bracket is wide.
+    """Both ends improved by linear programs for these of the B · E brackets.
 
     The relaxation's solution is a start for the search, whose result shows branching what cannot be
     better. Branching finds another start.
     """
-    wide = np.flatnonzero((upper - found.jsd).ravel() > NARROW_BRACKET)
-    if not len(wide):
-        return found, upper
     own = documents.under_each_bound().rows(wide)
     box = np.zeros(own.weights.shape), own.mask.astype(np.float64)
     program, nodes = root(programs(own, *box), own.weights)

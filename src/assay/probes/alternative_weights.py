@@ -30,6 +30,7 @@ from assay.scores.score import take_rows
 from assay.statistics.keyed_random import document_keys, permutations
 
 EXACT, BRACKET, SEARCHED = "exact", "bracket", "searched"
+REFINED_CLASSES = 10  # with more, only the bracket at SHOWN_EPS is refined: it decides the claim
 SHUFFLES = 10
 SAMPLED_SHUFFLES = 3
 SHOWN = ADVERSARY_EPS.index(SHOWN_EPS)
@@ -81,7 +82,8 @@ def alternative_weights(view: View, weights: Floats) -> AlternativeWeights:
         )
         kept = exact.weights(weights)[:, SHOWN]
         return AlternativeWeights(EXACT, exact.jsd, exact.tvd, kept, several=several)
-    bracket = bracket_adversary(weights, items, bias, view.mask, ADVERSARY_EPS)
+    refined = ADVERSARY_EPS if items.shape[-1] <= REFINED_CLASSES else (SHOWN_EPS,)
+    bracket = bracket_adversary(weights, items, bias, view.mask, ADVERSARY_EPS, refined=refined)
     kept = bracket.weights[:, SHOWN]
     return AlternativeWeights(BRACKET, bracket.lower, bracket.tvd, kept, bracket.upper)
 
