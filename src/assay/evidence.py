@@ -44,17 +44,7 @@ def rows(
 
     `seed` is given only where the values belong to another model than the audited one.
     """
-    frame = pl.DataFrame(
-        {
-            "instance": pl.Series(instances, dtype=pl.String),
-            "quantity": quantity,
-            "group": pl.Series([group] * len(instances), dtype=pl.String),
-            "method": pl.Series([method] * len(instances), dtype=pl.String),
-            "seed": pl.Series([seed] * len(instances), dtype=pl.Int64),
-            "value": pl.Series(values, dtype=pl.Float64, nan_to_null=True),
-        }
-    )
-    return frame
+    return _frame(instances, {(quantity, group): values}, method, seed)
 
 
 def stacked(
@@ -66,15 +56,38 @@ def stacked(
 
     Building a frame costs more than the hundred values in it, so there is one and not many.
     """
-    each = len(instances)
-    names, groups = (np.repeat(part, each) for part in zip(*columns, strict=True))
-    frame = rows(
-        [*instances] * len(columns), "", np.concatenate([*columns.values()]), method=method
+    return _frame(instances, columns, method, None)
+
+
+def _frame(
+    instances: Sequence[str | None],
+    columns: Mapping[tuple[str, str | None], np.ndarray],
+    method: str | None,
+    seed: int | None,
+) -> pl.DataFrame:
+    """Every text becomes a value of polars once, and is then repeated there and not in Python."""
+    each, kinds = len(instances), len(columns)
+    instance, kind = np.tile(np.arange(each), kinds), np.repeat(np.arange(kinds), each)
+    names, groups = zip(*columns, strict=True)
+    values = np.concatenate([np.asarray(part, dtype=np.float64) for part in columns.values()])
+    return pl.DataFrame(
+        {
+            "instance": _repeat(instances, instance),
+            "quantity": _repeat(names, kind),
+            "group": _repeat(groups, kind),
+            "method": _repeat([method], kind),
+            "seed": pl.Series([seed], dtype=pl.Int64).new_from_index(0, len(kind)),
+            "value": pl.Series(values, nan_to_null=True),
+        }
     )
-    return frame.with_columns(
-        quantity=pl.Series(names.tolist(), dtype=pl.String),
-        group=pl.Series(groups.tolist(), dtype=pl.String),
-    )
+
+
+def _repeat(texts: Sequence[str | None], places: np.ndarray) -> pl.Series:
+    """The text at each place; a single text is at all of them."""
+    column = pl.Series(texts, dtype=pl.String)
+    if len(column) == 1:
+        return column.new_from_index(0, len(places))
+    return column if len(column) == len(places) else column.gather(places)
 
 
 def sign(frames: Sequence[pl.DataFrame], probe: str, seed: int) -> pl.DataFrame:

@@ -17,6 +17,7 @@ or with a substitute in its place.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -96,7 +97,7 @@ class Readout:
     query: Tensor | None
     allowed: Tensor | None
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """The numbers of values that attention and head read."""
         return [len(self.attention.projection()), len(self.head.projection())]
