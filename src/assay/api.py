@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.config import EXACT_BELOW, Execution, Settings
+from assay.config import ALL_PROBES, EXACT_BELOW, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
 from assay.data.lists import corpus_from_lists
@@ -193,7 +193,7 @@ def audit(
     seed: int = 0,
     track: Track = untracked,
 ) -> Audit:
-    """Ask probes of the model on the corpus's test split; all of them by default.
+    """Ask probes of the model on the corpus's test split; by default all of its preset.
 
     The model comes from `train`, or is any object with the methods `encode`, `attend` and `decode`
     and the attribute `classes` (see `assay.models.protocol.Model`). Such a model is checked first.
@@ -215,16 +215,16 @@ def audit(
             "a model from `assay.train` is audited on the corpus it was trained on: pass that "
             "corpus and no labels."
         )
-    names = tuple(PROBES) if probes is None else tuple(probes)
-    check_probes(names)
+    if probes is not None:
+        check_probes(probes)
     settings = replace(
         model.settings,
-        probes=names,
+        probes=ALL_PROBES if probes is None else tuple(probes),
         sample=sample,
         exact_below=exact_below,
         seeds=seeds,
         from_scratch=from_scratch,
-    ).resolved(names)
+    ).resolved(tuple(PROBES))
     corpus = corpus_for(settings.encoder, corpus)
     task = replace(model.task, corpus=replace(corpus, vocabulary=model.trained.vocabulary))
     with tempfile.TemporaryDirectory() as name:

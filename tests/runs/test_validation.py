@@ -7,11 +7,20 @@ import pytest
 from assay.config import Execution, Settings
 from assay.errors import UserError
 from assay.probes import PROBES
-from assay.runs.validation import check_probes, check_request, resolve_device
+from assay.runs.validation import check_probes, check_request, parse_probes, resolve_device
 
 
 def test_all_probes_are_named_in_what_is_recorded():
-    assert Settings().resolved(tuple(PROBES)).as_record()["probes"] == list(PROBES)
+    every = Settings(preset="paper").resolved(tuple(PROBES)).as_record()["probes"]
+    assert every == list(PROBES)
+
+
+def test_under_quick_all_leaves_out_what_trains_models_and_decides_nothing():
+    assert parse_probes("all") == ("all",)
+    quick = Settings().resolved(tuple(PROBES)).probes
+    assert set(PROBES) - set(quick) == {"deception"}
+    asked = Settings(probes=("deception",)).resolved(tuple(PROBES))
+    assert asked.probes == ("deception",)
 
 
 def test_all_faults_are_reported_at_once(tmp_path: Path):

@@ -32,7 +32,9 @@ def run(
     ] = None,
     encoder: Annotated[str, typer.Option(help=ENCODERS)] = "bilstm",
     attention: Annotated[str, typer.Option(help="additive or dot.")] = "additive",
-    probes: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
+    probes: Annotated[
+        str, typer.Option(help="Names separated by commas, or all of the preset.")
+    ] = "all",
     seed: Annotated[
         int, typer.Option(help="For initial weights, data order and sampling.", **WHOLE)
     ] = 0,

@@ -11,7 +11,15 @@ from typing import Any
 
 import torch
 
-from assay.config import FILM_VECTORS, OWN_VECTORS, PRESETS, RANDOM_VECTORS, Execution, Settings
+from assay.config import (
+    ALL_PROBES,
+    FILM_VECTORS,
+    OWN_VECTORS,
+    PRESETS,
+    RANDOM_VECTORS,
+    Execution,
+    Settings,
+)
 from assay.data.embeddings import GENSIM_MISSING, gensim_installed
 from assay.data.sources import SOURCES
 from assay.engines import engine_faults
@@ -35,9 +43,9 @@ def check_request(settings: Settings, execution: Execution, out: Path) -> None:
 
 
 def parse_probes(given: str) -> tuple[str, ...]:
-    """`all`, or names joined by commas; a name given twice is asked once."""
+    """`all`, which the preset resolves, or names joined by commas; each is asked once."""
     if given.strip() == "all":
-        return tuple(PROBES)
+        return ALL_PROBES
     return tuple(dict.fromkeys(name.strip() for name in given.split(",")))
 
 
