@@ -10,13 +10,24 @@ from assay.bench import (
     leave_one_out,
     length,
     permutation,
+    sampled,
     training,
 )
 from assay.bench.material import truncate
 from assay.bench.measurement import ProcessCost
 from tests.builders.small_models import corpus
 
-MODULES = (adversary, battery, erasure, kendall, leave_one_out, length, permutation, training)
+MODULES = (
+    adversary,
+    battery,
+    erasure,
+    kendall,
+    leave_one_out,
+    length,
+    permutation,
+    sampled,
+    training,
+)
 PEAK = 7.5
 SECONDS = 6.0
 

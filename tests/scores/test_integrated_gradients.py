@@ -79,12 +79,12 @@ def test_documents_that_do_not_add_up_are_nan(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [{}, {"encoder": "cnn"}, {"task": "pair", "classes": 3}], ids=str)
-def test_one_segment_equals_captum(kind: dict, monkeypatch):
-    monkeypatch.setattr(module, "HALVINGS", 0)
-    monkeypatch.setattr(module, "GAP", torch.inf)
+@pytest.mark.parametrize("tolerance", [torch.inf, 1e-4])  # one segment, and several
+def test_contributions_equal_those_of_captum(kind: dict, tolerance: float, monkeypatch):
+    monkeypatch.setattr(module, "TOLERANCE", tolerance)
     view = view_of([9, 4, 9], **kind)
     found = integrated_gradients(view)
-    for row, expected in enumerate(integrated_gradients_loop(view, module.POINTS, rows=50)):
+    for row, expected in enumerate(integrated_gradients_loop(view, rows=50)):
         torch.testing.assert_close(found[row, : len(expected)], expected, rtol=1e-6, atol=1e-9)
 
 

@@ -18,6 +18,7 @@ from assay.bench import (
     leave_one_out,
     length,
     permutation,
+    sampled,
     training,
 )
 from assay.bench.length import growth_lines
@@ -39,11 +40,13 @@ BENCHES: tuple[Bench, ...] = (
     battery.REVIEWS,
     erasure.ORDERS,
     erasure.ENCODER,
+    sampled.FEW,
     *length.BENCHES,
     leave_one_out.IMDB,
     permutation.IMDB,
     battery.IMDB,
     battery.IMDB_MANY,
+    sampled.MANY,
     grid.SECOND_WORKER,
     grid.GRID,
 )

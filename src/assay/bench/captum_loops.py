@@ -19,6 +19,7 @@ from torch import Tensor
 
 from assay.data.batches import Batch
 from assay.models.view import View
+from assay.scores import integrated_gradients as rule
 from assay.scores.gradients import embedding_model, predicted_log_odds
 from assay.scores.replacement import draw_replacements
 from assay.scores.score import repeat_each
@@ -109,19 +110,43 @@ class _SurrogateModel:
         return torch.from_numpy(self.coefficients)
 
 
-def integrated_gradients_loop(view: View, steps: int, rows: int) -> list[Tensor]:
-    """Integrated gradients of each document by one rule of `steps` points, without halving."""
-    from captum.attr import IntegratedGradients
-
+def integrated_gradients_loop(view: View, rows: int) -> list[Tensor]:
+    """Integrated gradients of each document; a segment that does not add up is halved."""
     found = []
     for row in range(len(view.batch.ids)):
         forward, embedded = document_log_odds(view, row)
-        with torch.enable_grad():
-            parts = IntegratedGradients(forward).attribute(
-                embedded, n_steps=steps, method="gausslegendre", internal_batch_size=rows
-            )
-        found.append(parts.detach().double().sum(-1)[0])
+        ends = torch.cat([torch.zeros_like(embedded), embedded])
+        with torch.no_grad():
+            scale = max(1.0, float(forward(ends).diff().abs()))
+        todo, total, missing = [(0.0, 1.0, 0)], torch.zeros(embedded.shape[1]).double(), 0.0
+        while todo:
+            start, end, halvings = todo.pop()
+            parts, gap = integrate_segment(forward, embedded, start, end, rows)
+            if abs(gap) <= rule.TOLERANCE * scale or halvings == rule.HALVINGS:
+                total, missing = total + parts, missing + gap
+            else:
+                middle = (start + end) / 2
+                todo += [(start, middle, halvings + 1), (middle, end, halvings + 1)]
+        found.append(total if abs(missing) <= rule.GAP * scale else total * torch.nan)
     return found
+
+
+def integrate_segment(
+    forward: Forward, embedded: Tensor, start: float, end: float, rows: int
+) -> tuple[Tensor, float]:
+    """Contributions (T,) of one segment of the line from zero, and how far off they are."""
+    from captum.attr import IntegratedGradients
+
+    with torch.enable_grad():
+        parts, gap = IntegratedGradients(forward).attribute(
+            embedded * end,
+            baselines=embedded * start,
+            n_steps=rule.POINTS,
+            method="gausslegendre",
+            internal_batch_size=rows,
+            return_convergence_delta=True,
+        )
+    return parts.detach().double().sum(-1)[0], float(gap)
 
 
 @torch.no_grad()

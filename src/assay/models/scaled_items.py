@@ -81,6 +81,23 @@ class _Activations:
     gates: Tensor
     cells: Tensor
 
+    def factors(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The derivatives of one step with respect to the next cell and hidden state.
+
+        Of the cell by the cell before (T, R, H), of the cell by the hidden state (T, R, H), and of
+        the inputs of the four gates (T, R, 4, H) by the cell or, for the last gate, by the hidden
+        state. They are computed for all steps at once, so that a step is a few operations.
+        """
+        gates = self.gates.view(*self.gates.shape[:2], 4, -1)
+        write, keep, new, show = gates.unbind(2)
+        shown = torch.tanh(self.cells[1:])
+        by_gate = gates * (1 - gates)  # the slope of each sigmoid
+        by_gate[:, :, 0].mul_(2 * new - 1)
+        by_gate[:, :, 1].mul_(self.cells[:-1])
+        by_gate[:, :, 2].mul_(2 * write)
+        by_gate[:, :, 3].mul_(shown)
+        return keep, show * (1 - shown * shown), by_gate
+
 
 @dataclass(frozen=True)
 class _Direction:
@@ -133,26 +150,21 @@ class _Direction:
         self, slopes: Tensor, gradients: Tensor, order: range, activations: _Activations
     ) -> None:
         """Add the derivatives (B, S, T) with respect to the scales, given those of the states."""
-        documents, copies, _, size = gradients.shape
+        documents, copies, length, size = gradients.shape
+        rows = documents * copies
+        keep, cell_by_hidden, by_gate = activations.factors()
         from_gates = self.recurrent.T.contiguous()
-        gates, cells = activations.gates, activations.cells
-        hidden, cell = (gates.new_zeros(documents * copies, size) for _ in range(2))
-        for number in range(len(order) - 1, -1, -1):
-            item = order[number]
-            hidden += gradients[:, :, item].reshape(-1, size)
-            write, keep, new, show = gates[number].chunk(4, -1)
-            shown = torch.tanh(cells[number + 1])
-            cell += hidden * show * (1 - shown * shown)
-            own = gates[number] * (1 - gates[number])  # the slope of each sigmoid
-            by_write, by_keep, by_new, by_show = own.chunk(4, -1)
-            by_write *= cell * (2 * new - 1)
-            by_keep *= cell * cells[number]
-            by_new *= cell * (2 * write)
-            by_show *= hidden * shown
-            apart = own.view(documents, copies, -1)
-            slopes[:, :, item] += torch.matmul(apart, self.inputs[item].mT)[..., 0]
-            torch.mm(own, from_gates, out=hidden)
-            cell *= keep
+        hidden, cell = (gradients.new_zeros(rows, size) for _ in range(2))
+        for number in range(length - 1, -1, -1):
+            hidden += gradients[:, :, order[number]].reshape(rows, size)
+            cell.addcmul_(hidden, cell_by_hidden[number])
+            by_gate[number, :, :3].mul_(cell[:, None])
+            by_gate[number, :, 3].mul_(hidden)
+            torch.mm(by_gate[number].view(rows, -1), from_gates, out=hidden)
+            cell.mul_(keep[number])
+        inputs = self.inputs[list(order)]  # (T, B, 1, 4H), in reading order
+        found = torch.matmul(by_gate.view(length, documents, copies, -1), inputs.mT)[..., 0]
+        slopes[..., list(order)] += found.permute(1, 2, 0)
 
 
 def _double_tanh_gate(parameter: Tensor) -> Tensor:

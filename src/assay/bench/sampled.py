@@ -1,0 +1,121 @@
+"""Rows for the costly scores: changed copies read together against captum's own loops.
+
+LIME, kernel SHAP, integrated gradients and feature permutation of documents of 175 words, the
+length of a film review in IMDB: short reviews of one class, joined. Both routes read the same
+samples. captum's loops read 32 copies per pass, the number at which they were fastest. They take
+seconds per document and handle one document after another, so they are timed on a few documents and
+scaled.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from assay.bench import captum_loops
+from assay.bench.leave_one_out import join_documents
+from assay.bench.material import SEED, fresh_model, load, trained_model
+from assay.bench.measurement import Bench, Measurement, measure_in_new_process, time_in_turns
+from assay.data.batches import EncodedSplit
+from assay.data.corpus import Corpus
+from assay.models.classifier import Network
+from assay.models.view import AuditView
+from assay.scores import SCORES
+from assay.scores.score import RunDocuments
+
+ITEMS = 175
+DOCUMENTS, PLAIN_DOCUMENTS = 8, 2
+MANY_DOCUMENTS, MANY_PLAIN_DOCUMENTS = 50, 5
+COPIES = 32  # per pass of captum's loops
+TOLERANCE = 1e-3  # of the largest score of a document; both routes compute in float32
+LOOPS: Mapping[str, Callable[[AuditView, int], list[Tensor]]] = {
+    "lime": captum_loops.lime_loop,
+    "kernel_shap": captum_loops.kernel_shap_loop,
+    "integrated_gradients": captum_loops.integrated_gradients_loop,
+    "feature_permutation": captum_loops.feature_permutation_loop,
+}
+Found = dict[str, list[Tensor]]  # score -> the values of each document
+
+
+def measure(corpus: Corpus, plain: int, repeats: int = 1) -> Measurement:
+    """Measure on the test documents of a corpus, and captum's loops on the first `plain`."""
+    model = trained_model(corpus)
+    run_optimized(model, replace(corpus, test=join_documents(corpus.test, 5, 1)))  # first imports
+    (baseline_seconds, expected), (seconds, found) = time_in_turns(
+        partial(run_baseline, model, corpus, plain),
+        partial(run_optimized, model, corpus),
+        repeats=repeats,
+    )
+    return Measurement(
+        n=len(corpus.test),
+        seconds=seconds,
+        baseline_seconds=baseline_seconds * len(corpus.test) / plain,
+        equal=_equal(expected, found),
+        peak_mb=measure_in_new_process(prepare, replace(corpus, train=())).peak_mb,
+        plain_n=plain,
+    )
+
+
+def view_of(model: Network, corpus: Corpus, count: int) -> AuditView:
+    """The first test documents in one batch, with the replacement words of the whole audit."""
+    words = RunDocuments.of(corpus.test).words
+    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes), words)
+    return AuditView(model, split.batch(range(count)), SEED, split.pool)
+
+
+def run_baseline(model: Network, corpus: Corpus, count: int) -> Found:
+    """The scores of the first documents by captum's loops."""
+    view = view_of(model, corpus, count)
+    return {name: loop(view, COPIES) for name, loop in LOOPS.items()}
+
+
+def run_optimized(model: Network, corpus: Corpus) -> Found:
+    """The scores by our routes."""
+    view = view_of(model, corpus, len(corpus.test))
+    lengths = view.batch.lengths.tolist()
+    found: Found = {}
+    for name in LOOPS:
+        rows = zip(SCORES[name].compute(view), lengths, strict=True)
+        found[name] = [row[:length] for row, length in rows]
+    return found
+
+
+def prepare(corpus: Corpus) -> Callable[[], object]:
+    """Prepare our routes for a process of its own."""
+    model = fresh_model(corpus)
+    run_optimized(model, replace(corpus, test=join_documents(corpus.test, 5, 1)))
+    return partial(run_optimized, model, corpus)
+
+
+def _equal(expected: Found, found: Found) -> bool:
+    pairs = [
+        (one, other)
+        for name, plain in expected.items()
+        for one, other in zip(plain, found[name], strict=False)
+    ]
+    return all(
+        bool(torch.isclose(one, other, 0, TOLERANCE * float(one.abs().max()), True).all())
+        for one, other in pairs
+    )
+
+
+def joined_reviews(count: int) -> Corpus:
+    corpus = load("reviews")
+    return replace(corpus, dev=(), test=join_documents(corpus.train, ITEMS, count))
+
+
+WHAT = (
+    f"LIME, SHAP, integrated gradients, feature permutation; {ITEMS} words; plain: captum's loops"
+)
+FEW = Bench(
+    "sampled_scores", WHAT, lambda: measure(joined_reviews(DOCUMENTS), PLAIN_DOCUMENTS), target=3
+)
+MANY = Bench(
+    "sampled_scores_many",
+    "the same on more documents",
+    lambda: measure(joined_reviews(MANY_DOCUMENTS), MANY_PLAIN_DOCUMENTS),
+    long=True,
+    target=3,
+)
