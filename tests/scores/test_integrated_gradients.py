@@ -22,7 +22,7 @@ def log_odds_difference(view) -> torch.Tensor:
     """The sum (B,) that the contributions must have."""
     total = torch.zeros(len(view.batch.ids), dtype=torch.float64)
     for documents in equal_documents(view):
-        total[documents.rows] = module.log_odds_difference(documents)
+        total[documents.rows] = module.whole_lines(documents).difference
     return total
 
 

@@ -22,7 +22,7 @@ from assay.scores.gradients import embedding_model
 from assay.scores.scaled_copies import EqualDocuments, equal_documents
 from assay.scores.score import Score
 
-POINTS, ENDS = 12, 2  # of a Gauss-Legendre rule on each segment
+POINTS = 12  # of a Gauss-Legendre rule on each segment
 USUAL_SEGMENTS = 3  # on average, of a model trained on `reviews`
 TOLERANCE = 0.01  # error of one segment, relative to the difference of log-odds (at least 1)
 HALVINGS = 9  # at most
@@ -31,7 +31,7 @@ GAP = 0.05  # relative error beyond which a document as a whole does not add up
 
 def segments_cost(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
     """The steps of the segments that a trained model needs on average."""
-    return USUAL_SEGMENTS * (POINTS + ENDS) * lengths * encoder.slope
+    return USUAL_SEGMENTS * POINTS * lengths * encoder.slope
 
 
 @dataclass(frozen=True)
@@ -39,26 +39,34 @@ class Segments:
     """Segments of the line from zero (0) to the document (1), of any documents."""
 
     row: Tensor  # (S,) the document
-    start: Tensor  # (S,)
-    end: Tensor  # (S,)
+    ends: Tensor  # (S, 2) where the segment starts and ends
+    odds: Tensor  # (S, 2) the log-odds there
 
-    @classmethod
-    def whole(cls, documents: int, like: Tensor) -> "Segments":
-        """One segment per document: the whole line."""
-        rows = torch.arange(documents, device=like.device)
-        ends = torch.zeros(documents, dtype=torch.float64, device=like.device)
-        return cls(rows, ends, ends + 1)
+    @property
+    def difference(self) -> Tensor:
+        """What the contributions of each segment must add up to, (S,)."""
+        return self.odds[:, 1] - self.odds[:, 0]
 
     def where(self, chosen: Tensor) -> "Segments":
         """The selected segments."""
-        return Segments(self.row[chosen], self.start[chosen], self.end[chosen])
+        return Segments(self.row[chosen], self.ends[chosen], self.odds[chosen])
 
-    def halves(self) -> "Segments":
+    def halves(self, documents: EqualDocuments) -> "Segments":
         """Both halves of every segment."""
-        middle = (self.start + self.end) / 2
+        middle = self.ends.mean(1, keepdim=True)
+        odds = documents.take(self.row).log_odds(copies_at(middle, documents.length))
         return Segments(
-            self.row.repeat(2), torch.cat([self.start, middle]), torch.cat([middle, self.end])
+            self.row.repeat(2), _both_sides(self.ends, middle), _both_sides(self.odds, odds)
         )
+
+
+def _both_sides(ends: Tensor, middle: Tensor) -> Tensor:
+    return torch.cat([torch.cat([ends[:, :1], middle], 1), torch.cat([middle, ends[:, 1:]], 1)])
+
+
+def copies_at(places: Tensor, length: int) -> Tensor:
+    """The scales (S, P, T) of copies at places (S, P) on the line."""
+    return places[..., None].expand(-1, -1, length)
 
 
 def integrated_gradients(view: View) -> Tensor:
@@ -73,45 +81,41 @@ def integrated_gradients(view: View) -> Tensor:
 
 def integrate_until_it_adds_up(documents: EqualDocuments) -> Tensor:
     """The contributions (B, T); NaN where they do not add up."""
-    count = len(documents.rows)
-    todo = Segments.whole(count, documents.rows)
-    total = torch.zeros(count, documents.length, dtype=torch.float64, device=todo.row.device)
-    missing = torch.zeros(count, dtype=torch.float64, device=todo.row.device)
-    scale = log_odds_difference(documents).abs().clamp(min=1)
+    whole = todo = whole_lines(documents)
+    scale = whole.difference.abs().clamp(min=1)
+    total = whole.odds.new_zeros(len(scale), documents.length)
+    missing = torch.zeros_like(scale)
     for round_ in range(HALVINGS + 1):
-        parts, gap = integrate(documents, todo)
+        parts = integrate(documents, todo)
+        gap = parts.sum(1) - todo.difference
         done = (gap.abs() <= TOLERANCE * scale[todo.row]) | (round_ == HALVINGS)
         total.index_add_(0, todo.row[done], parts[done])
         missing.index_add_(0, todo.row[done], gap[done])
-        todo = todo.where(~done).halves()
-        if not len(todo.row):
+        if done.all():
             break
+        todo = todo.where(~done).halves(documents)
     return total.masked_fill((missing.abs() > GAP * scale)[:, None], torch.nan)
 
 
-def log_odds_difference(documents: EqualDocuments) -> Tensor:
-    """The sum (B,) that the contributions of each document must have."""
-    nothing = torch.zeros(len(documents.rows), 1, documents.length, device=documents.rows.device)
-    odds = documents.log_odds(torch.cat([nothing, nothing + 1], 1))
-    return odds[:, 1] - odds[:, 0]
+def whole_lines(documents: EqualDocuments) -> Segments:
+    """One segment per document: the line from zero to the document."""
+    count = len(documents.rows)
+    ends = torch.tensor([0.0, 1.0], dtype=torch.float64, device=documents.rows.device)
+    ends = ends.expand(count, 2)
+    odds = documents.log_odds(copies_at(ends, documents.length))
+    return Segments(torch.arange(count, device=ends.device), ends, odds)
 
 
-def integrate(documents: EqualDocuments, segments: Segments) -> tuple[Tensor, Tensor]:
-    """Contributions (S, T) and errors (S,) of all segments, each by one Gauss-Legendre rule.
-
-    The copies of a segment are its points and, to know what they must add up to, its two ends.
-    """
+def integrate(documents: EqualDocuments, segments: Segments) -> Tensor:
+    """The contributions (S, T) of each segment by one Gauss-Legendre rule."""
     nodes, shares = (
-        torch.from_numpy(values).to(segments.start)
+        torch.from_numpy(values).to(segments.ends)
         for values in np.polynomial.legendre.leggauss(POINTS)
     )
-    width = segments.end - segments.start
-    points = segments.start[:, None] + width[:, None] * (nodes + 1) / 2
-    places = torch.cat([points, segments.start[:, None], segments.end[:, None]], 1)
-    copies = places[..., None].expand(-1, -1, documents.length)
-    odds, slopes = documents.take(segments.row).slopes(copies)
-    parts = torch.einsum("p,spt->st", shares / 2, slopes[:, :POINTS]) * width[:, None]
-    return parts, parts.sum(1) - (odds[:, -1] - odds[:, -2])
+    start, width = segments.ends[:, :1], segments.ends.diff(dim=1)
+    places = start + width * (nodes + 1) / 2
+    slopes = documents.take(segments.row).slopes(copies_at(places, documents.length))
+    return torch.einsum("p,spt->st", shares / 2, slopes) * width
 
 
 INTEGRATED_GRADIENTS = Score(

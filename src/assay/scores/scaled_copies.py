@@ -41,9 +41,8 @@ class EqualDocuments:
         """The documents without padding."""
         batch, length = take_rows(self.view.batch, self.rows), self.length
         imposed = None if batch.imposed is None else batch.imposed[:, :length]
-        return replace(
-            batch, items=batch.items[:, :length], mask=batch.mask[:, :length], imposed=imposed
-        )
+        items, mask = (part[:, :length].contiguous() for part in (batch.items, batch.mask))
+        return replace(batch, items=items, mask=mask, imposed=imposed)
 
     def take(self, chosen: Tensor) -> "EqualDocuments":
         """Some of the documents, each as often as it is listed."""
@@ -57,17 +56,15 @@ class EqualDocuments:
             odds[rows, copies] = self._odds(rows, scales[rows, copies])
         return odds
 
-    def slopes(self, scales: Tensor) -> tuple[Tensor, Tensor]:
-        """The log-odds (B, S), and their derivatives (B, S, T) with respect to the scales."""
-        odds = torch.empty(scales.shape[:2], dtype=torch.float64, device=scales.device)
+    def slopes(self, scales: Tensor) -> Tensor:
+        """The derivatives (B, S, T) of the log-odds with respect to the scales."""
         slopes = torch.empty(scales.shape, dtype=torch.float64, device=scales.device)
         for rows, copies in self._passes(scales, gradient=True):
             part = scales[rows, copies].clone().requires_grad_()
             with torch.enable_grad():
-                found = self._odds(rows, part)
-                (slopes[rows, copies],) = torch.autograd.grad(found.sum(), part)
-            odds[rows, copies] = found.detach()
-        return odds, slopes
+                odds = self._odds(rows, part)
+                (slopes[rows, copies],) = torch.autograd.grad(odds.sum(), part)
+        return slopes
 
     def _passes(self, scales: Tensor, *, gradient: bool) -> Iterator[tuple[slice, slice]]:
         """Documents and copies that fit into one pass: whole documents, or parts of one."""

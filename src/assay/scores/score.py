@@ -27,7 +27,7 @@ from assay.scores.cost import Cost, one_copy_per_item
 from assay.statistics.keyed_random import document_keys, uniform
 
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
-PASS_BYTES = 96 * 2**20  # of one pass
+PASS_BYTES = 64 * 2**20  # of one pass
 _BYTES_PER_STATE = 4 * 3  # states and their projections, per unit of a state
 _KEPT_FOR_GRADIENT = 3  # additional memory of a backward pass, as a multiple
 
