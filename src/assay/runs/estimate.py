@@ -43,7 +43,8 @@ PARAMETER = 1.2e-9  # seconds of the optimizer per parameter and step
 PREDICTING = 0.3  # of the cost of training on the same documents
 BRACKETED_DOCUMENT = 0.05  # adversary with three classes or more
 PROCESS_START = 3.0  # seconds until a worker process has imported torch
-DRAWING = 5.0  # seconds for tables and page, whatever the run
+DRAWING = 4.0  # seconds for tables and page, whatever the run
+TABLED_DOCUMENT = 2.5e-3  # seconds of its share in the resampled means, for all quantities
 SHORTEST = 20.0  # seconds: shorter runs are not announced
 REPEATS = 5
 
@@ -94,7 +95,7 @@ class Speed:
 
 def announce(settings: Settings, corpus: Corpus, execution: Execution) -> Estimate | None:
     """The estimate of a run, or None if it is too short to be worth a line."""
-    if estimate_run(settings, corpus, execution, Speed()).total < SHORTEST / 2:
+    if estimate_run(settings, corpus, execution, Speed()).total < SHORTEST / 4:
         return None
     found = estimate_run(settings, corpus, execution, Speed.measure(settings.threads))
     return found if found.total >= SHORTEST else None
@@ -113,7 +114,7 @@ def estimate_run(
         training * speed.threads,
         audit * speed.threads / workers,
         _further_seconds(settings, corpus, recipe, execution, speed.single),
-        DRAWING * speed.single,
+        (DRAWING + TABLED_DOCUMENT * len(corpus.test)) * speed.single,
     )
 
 
