@@ -153,7 +153,7 @@ def _evidence(rng: np.random.Generator, instance: dict) -> list[dict[str, object
         ("permutation", "median_tvd", float(rng.beta(1 + 4 * largest, 4))),
         ("permutation", "max_attention", largest),
     ]
-    method = "search" if "query" in instance else "bracket"
+    method = "searched" if "query" in instance else "bracket"
     measured = [(*row, None, None) for row in rows]
     measured += [(*row, method) for row in _frontier(instance)]
     return [

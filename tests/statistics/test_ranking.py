@@ -1,11 +1,17 @@
-"""Tests of the ranking metrics against scikit-learn, document by document."""
+"""Tests of orders with ties, and of the ranking metrics against scikit-learn."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from assay.statistics import ranking as module
-from assay.statistics.ranking import auc, marked_item_metrics
+from assay.statistics.ranking import (
+    auc,
+    descending_order,
+    marked_item_metrics,
+    significant,
+    top_item,
+)
 
 DOCUMENTS, LONGEST = 60, 23
 
@@ -124,3 +130,47 @@ def test_no_documents_and_no_items():
 def test_different_shapes_are_refused():
     with pytest.raises(ValueError, match="same shape"):
         auc(np.zeros((2, 3)), np.zeros((2, 2), bool), np.zeros((2, 3), bool))
+
+
+def random_rows(rows: int = 40, *, tied: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    scores, lots = rng.random((2, rows, LONGEST))
+    mask = np.arange(LONGEST) < rng.integers(1, LONGEST + 1, rows)[:, None]
+    return np.round(scores, 1) if tied else scores, mask, lots
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_an_order_falls_and_ties_follow_the_lots(tied):
+    scores, mask, lots = random_rows(tied=tied)
+    both = np.concatenate([scores, -scores])
+    order = descending_order(both, mask, lots)
+    for row, length in enumerate([*mask.sum(1), *mask.sum(1)]):
+        own = np.lexsort((lots[row % len(mask), :length], -both[row, :length]))
+        np.testing.assert_array_equal(order[row, :length], own)
+        assert sorted(order[row, length:]) == list(range(length, LONGEST))
+    np.testing.assert_array_equal(top_item(scores, mask, lots), order[: len(mask), 0])
+
+
+def test_padding_does_not_change_an_order():
+    scores, mask, lots = random_rows(tied=True)
+    alone = descending_order(scores[:, :9], mask[:, :9], lots[:, :9])
+    short = mask.sum(1) <= 9
+    together = descending_order(scores, mask, lots)
+    for row in np.flatnonzero(short):
+        n = mask[row].sum()
+        np.testing.assert_array_equal(alone[row, :n], together[row, :n])
+
+
+def test_every_order_of_ties_is_equally_likely():
+    lots = np.random.default_rng(0).random((6000, 3))
+    order = descending_order(np.ones((6000, 3)), np.ones((6000, 3), dtype=bool), lots)
+    _, counts = np.unique(order, axis=0, return_counts=True)
+    assert counts == pytest.approx([1000] * 6, abs=130)
+
+
+def test_six_digits_are_significant_at_any_size():
+    values = np.array([[1.0, 0.3, 1e-30, -7e200, 0.0, np.inf]])
+    np.testing.assert_allclose(significant(values), values, rtol=1e-6)
+    assert significant(np.float64(0.3)) == significant(np.float64(0.3 * (1 + 1e-9)))
+    assert significant(np.float64(0.3)) != significant(np.float64(0.3 * (1 + 1e-5)))
+    np.testing.assert_array_equal(significant(significant(values)), significant(values))

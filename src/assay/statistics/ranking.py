@@ -34,7 +34,7 @@ def descending_order(scores: Floats, mask: Flags, lots: Floats) -> Integers:
     """The items of each row, highest score first and masked items last, (R * B, T).
 
     `lots` (B, T) are random numbers: of items with equal scores, the one with the smaller number
-    comes first. `scores` may hold several scores of the same documents, stacked.
+    comes first. `scores` may hold several finite scores of the same documents, stacked.
     """
     repeats = len(scores) // max(1, len(mask))
     chance = np.tile(np.argsort(lots, axis=1, kind="stable"), (repeats, 1))
