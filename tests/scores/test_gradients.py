@@ -14,7 +14,7 @@ from assay.scores.gradients import (
     log_odds,
 )
 from assay.statistics.divergence import class_probabilities
-from tests.builders.known_models import view_of
+from tests.builders.known_models import Bare, view_of
 from tests.builders.small_models import batch, network
 
 STEP = 1e-6
@@ -147,3 +147,34 @@ def test_scores_of_one_view_share_a_backward_pass_and_views_share_nothing(monkey
         gradient(view), gradient_input(view), gradient_norm(view)
     assert calls == [first, second]
     assert torch.equal(gradient(second), alone)
+
+
+@pytest.mark.parametrize("task", ["classification", "pair"])
+def test_shared_encoding_changes_no_value(task: str):
+    alone, shared = (view_of([5, 3], task=task, classes=3) for _ in range(2))
+    gradients.share_encoding(shared, through_attention=True)
+    assert not shared.states.items.requires_grad
+    torch.testing.assert_close(shared.states.items, alone.states.items)
+    torch.testing.assert_close(shared.logits, alone.logits)
+    for score in (gradient, gradient_attention, gradient_norm):
+        torch.testing.assert_close(score(shared), score(alone))
+        assert not score(shared).requires_grad
+
+
+def test_shared_encoding_encodes_once(monkeypatch: pytest.MonkeyPatch):
+    view, calls = view_of([5, 3]), []
+    real = type(view.model).contextualise
+    monkeypatch.setattr(
+        type(view.model), "contextualise", lambda *given: calls.append(1) or real(*given)
+    )
+    gradients.share_encoding(view, through_attention=True)
+    for score in (gradient, gradient_attention, gradient_input):
+        score(view)
+    assert view.weights.shape == (2, 5)
+    assert len(calls) == 1
+
+
+def test_a_model_without_embeddings_has_nothing_to_share():
+    view = View(Bare(), batch([4, 2]))
+    gradients.share_encoding(view, through_attention=True)
+    assert not view.cache

@@ -50,6 +50,7 @@ from assay.probes import adversary, agreement, permutation
 from assay.probes.permutation import PERMUTATIONS
 from assay.probes.probe import ProbeOutcome
 from assay.scores import SCORES
+from assay.scores.gradients import share_encoding
 from assay.statistics.keyed_random import document_keys, permutations
 
 Floats = NDArray[np.float64]
@@ -282,6 +283,7 @@ def run_optimized(model: Network, corpus: Corpus) -> list[BatchResult]:
     found = []
     for batch in audit_batches(corpus):
         view = View(model, batch, SEED)
+        share_encoding(view, through_attention=False)
         scores = {name: SCORES[name].compute(view).numpy() for name in SCORE_NAMES}
         outcomes = [probe(view, scores) for probe in PROBE_FUNCTIONS]
         found.append(BatchResult(batch.ids, batch.lengths, scores, outcomes, view.affine))

@@ -109,20 +109,24 @@ def only_products(model: Network, batches: list[Batch]) -> Callable[[], None]:
     readout = torch.randn(size, read)
     gates, values = torch.empty(cells, 4 * size), torch.empty(cells, read)
 
-    def one_direction(batch: int, length: int) -> None:
-        framed = (length + 1) * batch
-        torch.mm(embedded[:framed], project, out=gates[:framed])
-        for _ in range(length + 1):
-            torch.mm(states[:batch], recur, out=gates[:batch])
-        torch.mm(states[: length * batch], readout, out=values[: length * batch])
-        for slots in range(1, length):
-            torch.mm(states[: slots * batch], recur, out=gates[: slots * batch])
-            torch.mm(states[: slots * batch], readout, out=values[: slots * batch])
+    def one_direction(reading: list[int], distinct: int) -> None:
+        """`reading`: how many documents have an item 0, 1, ...; no padding is multiplied."""
+        torch.mm(embedded[:distinct], project, out=gates[:distinct])
+        for documents in [reading[0], *reading]:
+            torch.mm(states[:documents], recur, out=gates[:documents])
+        items = sum(reading)
+        torch.mm(states[:items], readout, out=values[:items])
+        for slots, documents in enumerate(reading[1:], 1):
+            rows = slots * documents
+            torch.mm(states[:rows], recur, out=gates[:rows])
+            torch.mm(states[:rows], readout, out=values[:rows])
+
+    sizes = [(batch.mask.sum(0).tolist(), len(torch.unique(batch.items))) for batch in batches]
 
     def both() -> None:
-        for batch in batches:
+        for reading, distinct in sizes:
             for _ in range(2):
-                one_direction(*batch.items.shape)
+                one_direction(reading, distinct)
 
     return both
 

@@ -29,6 +29,9 @@ class View:
     @cached_property
     def states(self) -> States:
         """The encoder's states."""
+        if "states" in self.cache:  # encoded already, together with the gradients
+            shared: States = self.cache["states"]
+            return shared
         with torch.no_grad():
             return self.model.encode(self.batch)
 

@@ -24,6 +24,7 @@ from assay.probes.inputs import bind_inputs, prepare_inputs
 from assay.probes.probe import Probe
 from assay.runs.timing import Stopwatch
 from assay.scores import SCORES
+from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, share_encoding
 from assay.scores.leave_one_out import choose_checked_documents
 from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments, Score, take_rows
@@ -144,9 +145,13 @@ def compute_scores(
 ) -> dict[str, np.ndarray]:
     """Every score the model can give, (B, T) each; the others are recorded with the reason.
 
-    Encoding the documents counts for the first score that needs the states.
+    The documents are encoded together with their gradients, which counts for the gradient.
     """
     computed: dict[str, np.ndarray] = {}
+    names = {score.name for score in scores}
+    if GRADIENT.name in names:
+        with stopwatch(GRADIENT.name):
+            share_encoding(view, through_attention=GRADIENT_ATTENTION.name in names)
     for score in scores:
         try:
             # Before any sampling: whether a score applies must not depend on the batch.

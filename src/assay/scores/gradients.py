@@ -15,7 +15,7 @@ itself, which adds up over items.
   input it does not depend on where the embedding lies.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 import torch
@@ -23,9 +23,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from assay.data.batches import Batch
-from assay.models.protocol import Model, SupportsEmbedding
+from assay.models.protocol import Model, States, SupportsEmbedding
 from assay.models.view import NotApplicable, View
 from assay.scores.score import Score
+
+# Places in a view's cache.
+FIXED, THROUGH = "gradients with attention fixed", "gradients through attention"
 
 
 class EmbeddingModel(Model, SupportsEmbedding, Protocol):
@@ -74,11 +77,42 @@ class EmbeddingGradients:
 
 def embedding_gradients(view: View, weights: Tensor | None) -> EmbeddingGradients:
     """The gradients with these weights fixed; with None they go through attention as well."""
+    return _gradients(view, *_differentiable_states(view), weights)
+
+
+def share_encoding(view: View, *, through_attention: bool) -> None:
+    """Encode the documents once for the view's states and for the gradients of its scores.
+
+    Without it, the states, the gradient with attention fixed and, where it is wanted, the gradient
+    through attention each encode the documents. Nothing happens for a model without embeddings.
+    """
+    if not isinstance(view.model, SupportsEmbedding):
+        return
+    embedded, states = _differentiable_states(view)
+    query = None if states.query is None else states.query.detach()
+    view.cache["states"] = replace(states, items=states.items.detach(), query=query)
+    view.cache[FIXED] = _gradients(view, embedded, states, view.weights)
+    if through_attention:
+        view.cache[THROUGH] = _gradients(view, embedded, states, None)
+
+
+def _differentiable_states(view: View) -> tuple[Tensor, States]:
+    """The embedded items, and the states with the graph that leads to them."""
     model = embedding_model(view.model)
-    embedded = model.embed(view.batch).detach().requires_grad_()
+    with torch.no_grad():
+        embedded = model.embed(view.batch)
+    embedded = embedded.detach().requires_grad_()
     with torch.enable_grad():
-        odds = predicted_log_odds(model, embedded, view.batch, view.decisions, weights)
-        (gradients,) = torch.autograd.grad(odds.sum(), embedded)
+        return embedded, model.contextualise(embedded, view.batch)
+
+
+def _gradients(
+    view: View, embedded: Tensor, states: States, weights: Tensor | None
+) -> EmbeddingGradients:
+    with torch.enable_grad():
+        used = view.model.attend(states) if weights is None else weights
+        odds = log_odds(view.model.decode(states, used), view.decisions)
+        (gradients,) = torch.autograd.grad(odds.sum(), embedded, retain_graph=True)
     own = odds.detach().double()
     factor = torch.exp(F.logsigmoid(own) + F.logsigmoid(-own))[:, None] * view.batch.mask
     gradients = gradients.double()
@@ -90,9 +124,9 @@ def embedding_gradients(view: View, weights: Tensor | None) -> EmbeddingGradient
 
 def cached_gradients(view: View) -> EmbeddingGradients:
     """The gradients with the view's own attention fixed; scores share one backward pass."""
-    if "gradients" not in view.cache:
-        view.cache["gradients"] = embedding_gradients(view, view.weights)
-    found: EmbeddingGradients = view.cache["gradients"]
+    if FIXED not in view.cache:
+        view.cache[FIXED] = embedding_gradients(view, view.weights)
+    found: EmbeddingGradients = view.cache[FIXED]
     return found
 
 
@@ -112,7 +146,10 @@ GRADIENT = Score(
 
 def gradient_attention(view: View) -> Tensor:
     """|(dy/de) . e| through attention."""
-    return embedding_gradients(view, weights=None).input_product.abs()
+    if THROUGH not in view.cache:
+        view.cache[THROUGH] = embedding_gradients(view, weights=None)
+    found: EmbeddingGradients = view.cache[THROUGH]
+    return found.input_product.abs()
 
 
 GRADIENT_ATTENTION = Score(
