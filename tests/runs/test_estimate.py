@@ -18,6 +18,8 @@ from assay.runs.estimate import (
     announce,
     audit_seconds,
     estimate_run,
+    faster_engine,
+    shared_seconds,
     training_seconds,
 )
 from assay.training.recipes import recipe_for
@@ -65,9 +67,20 @@ def test_the_machine_scales_every_stage(corpus):
 def test_workers_share_further_trainings_and_need_time_to_start(corpus):
     alone = estimate_run(TRAINED, corpus, SERIAL, Speed())
     two = estimate_run(TRAINED, corpus, Execution(engine="processes", workers=2), Speed())
-    start = estimates.PROCESS_START
-    assert two.trainings - start == pytest.approx(alone.trainings / 2)
+    shared = alone.trainings / 2 + estimates.PROCESS_START
+    assert two.trainings == pytest.approx(min(alone.trainings, shared))
     assert estimate_run(PLAIN, corpus, SERIAL, Speed()).trainings == 0.0
+
+
+def test_little_work_stays_in_this_process():
+    processes = Execution(engine="processes", workers=2)
+    start = estimates.PROCESS_START
+    assert shared_seconds(1.0, workers=2) == 1.0
+    assert shared_seconds(100.0, workers=2) == 50.0 + start
+    assert faster_engine(processes, 1.0, workers=2) == "serial"
+    assert faster_engine(processes, 100.0, workers=2) == "processes"
+    assert faster_engine(processes, 100.0, workers=1) == "serial"
+    assert faster_engine(Execution(engine="ray", workers=2), 1.0, workers=2) == "ray"
 
 
 def test_the_line_by_hand():

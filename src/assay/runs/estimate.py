@@ -23,7 +23,7 @@ from assay.runs.audit import sample_of
 from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
 from assay.scores.cost import STEP_SECONDS, encoder_costs
 from assay.training.recipes import Recipe, recipe_for
-from assay.training.specs import BaseModelSpec, ModelSpec, training_budget
+from assay.training.specs import BaseModelSpec, ModelSpec, TrainingBudget, training_budget
 
 # Seconds of the calibration on the reference machine, with one thread.
 REFERENCE_SECONDS = 0.0150
@@ -108,12 +108,13 @@ def estimate_run(
     settings = settings.resolved(tuple(PROBES))
     recipe = recipe_for(corpus, settings.preset, settings.encoder)
     training = training_seconds(corpus, recipe, settings.encoder, recipe.epochs)
+    budget = training_budget(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
     audit = audit_seconds(settings, corpus)
-    workers = execution.parallel_jobs(settings.threads)
+    further = further_seconds(settings, corpus, recipe, budget)
     return Estimate(
         training * speed.threads,
-        audit * speed.threads / workers,
-        _further_seconds(settings, corpus, recipe, execution, speed.single),
+        shared_seconds(audit, execution.parallel_jobs(settings.threads)) * speed.threads,
+        shared_seconds(further, execution.parallel_jobs(THREADS)) * speed.single,
         (DRAWING + TABLED_DOCUMENT * len(corpus.test)) * speed.single,
     )
 
@@ -144,20 +145,24 @@ def _deletions(settings: Settings, documents: Sequence[Document]) -> float:
     return STEP_SECONDS * float(costs.changes(lengths).sum())
 
 
-def _further_seconds(
-    settings: Settings, corpus: Corpus, recipe: Recipe, execution: Execution, slower: float
+def further_seconds(
+    settings: Settings, corpus: Corpus, recipe: Recipe, budget: TrainingBudget
 ) -> float:
-    """Seconds of the further trainings on this machine, which run beside each other."""
-    budget = training_budget(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
+    """Reference seconds of all further trainings, one after another."""
     plans, _ = planned_models(settings.probes, budget, corpus)
-    specs = [spec for plan in plans.values() for spec in plan]
-    models = dict.fromkeys(with_prerequisites(specs))
-    if not models:
-        return 0.0
-    seconds = sum(_model_seconds(spec, settings, corpus, recipe) for spec in models)
-    workers = execution.parallel_jobs(THREADS)
-    start = PROCESS_START if workers > 1 else 0.0
-    return seconds * slower / min(workers, len(models)) + start
+    models = dict.fromkeys(with_prerequisites(spec for plan in plans.values() for spec in plan))
+    return sum(_model_seconds(spec, settings, corpus, recipe) for spec in models)
+
+
+def shared_seconds(seconds: float, workers: int) -> float:
+    """Seconds of work that is done in this process or, if that is faster, by so many workers."""
+    return min(seconds, seconds / workers + PROCESS_START)
+
+
+def faster_engine(execution: Execution, seconds: float, workers: int) -> str:
+    """The engine of the run; this process where workers take longer to start than they save."""
+    alone = shared_seconds(seconds, workers) == seconds
+    return "serial" if alone and execution.engine == "processes" else execution.engine
 
 
 def _model_seconds(spec: ModelSpec, settings: Settings, corpus: Corpus, recipe: Recipe) -> float:

@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import torch
 
 from assay.config import EXACT_BELOW
 from assay.data.corpus import Corpus, Document
 from assay.data.embeddings import Vectors
-from assay.data.files import write_json, write_parquet
+from assay.data.files import read_json, write_json, write_parquet
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import ModelConfig
 from assay.probes import PROBES
 from assay.probes.inputs import inputs_digest
 from assay.progress import Track, untracked
-from assay.runs.audit import AuditResult, audit_documents
+from assay.runs.audit import AuditResult, audit_documents, in_order
 from assay.runs.store import Job, canonical, code_identity, finished, publish
 from assay.runs.timing import write_job_timing
 from assay.scores import SCORES
@@ -217,6 +218,19 @@ def audit_parts(
         AuditPart(tuple(documents[row] for row in part), run, inputs or {})
         for part in np.split(order, ends)
     ]
+
+
+def collect(parts: Sequence[Path], documents: Sequence[Document]) -> AuditResult:
+    """The tables of several jobs as one, in the order of the documents."""
+    ids = [document.id for document in documents]
+    # Diagonal: a column such as `rationale` is absent from parts whose documents have none.
+    tables = [pl.read_parquet(part / "instances.parquet") for part in parts]
+    instances = pl.concat(tables, how="diagonal")
+    evidence = pl.concat([pl.read_parquet(part / "evidence.parquet") for part in parts])
+    missing: dict[str, str] = {}
+    for part in parts:
+        missing |= read_json(part / "notes.json")["not_applicable"]
+    return AuditResult(in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing)
 
 
 def _write(place: Path, measured: AuditResult) -> None:

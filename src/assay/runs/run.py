@@ -17,14 +17,15 @@ from sklearn.metrics import f1_score
 
 from assay.config import VERSION, Execution, Settings
 from assay.data.catalog import load_corpus
-from assay.data.corpus import Corpus, Document
+from assay.data.corpus import Corpus
 from assay.data.embeddings import load_vectors
 from assay.data.files import read_json, write_file, write_json, write_parquet
 from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES
-from assay.runs.audit import AuditResult, in_order, inputs_of, sample_of
+from assay.runs.audit import AuditResult, inputs_of, sample_of
 from assay.runs.directory import PROBES_FILE
+from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
 from assay.runs.further_trainings import (
     THREADS,
     FurtherJob,
@@ -33,9 +34,9 @@ from assay.runs.further_trainings import (
     run_further_job,
     run_training_probes,
 )
-from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_training
+from assay.runs.jobs import AuditJob, TrainJob, audit_parts, collect, run_audit, run_training
 from assay.runs.manifest import RUN_FILE, Manifest
-from assay.runs.store import locked, sweep
+from assay.runs.store import finished, locked, sweep
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
@@ -188,8 +189,7 @@ def measure(
     with timing.stage("audit"):
         audited = audit_model(settings, base, folder, execution, timing)
     with timing.stage("further trainings"):
-        trained = train_for_probes(settings, base, folder, execution, budget)
-    timing.add_jobs("further trainings", trained.places, execution.parallel_jobs(THREADS))
+        trained = train_for_probes(settings, base, folder, execution, timing, budget)
     evidence = pl.concat([audited.evidence, trained.evidence])
     manifest = manifest_of(settings, base.training, training, audited, trained)
     classes = base.training.corpus.classes
@@ -249,32 +249,23 @@ def audit_model(
         )
         for part in audit_parts(corpus.test, inputs)
     ]
-    workers = execution.parallel_jobs(settings.threads)
-    alone = execution.engine == "processes" and workers == 1
-    engine = "serial" if alone else execution.engine
+    workers = min(execution.parallel_jobs(settings.threads), jobs_left(jobs))
+    engine = faster_engine(execution, audit_seconds(settings, corpus), workers)
     tasks = [Task(str(number), job) for number, job in enumerate(jobs)]
     with execution.watching("audit") as watch:
-        finished = run_graph(
+        pairs = run_graph(
             engine, run_audit, tasks, workers, ray_address=execution.ray_address, watch=watch
         )
         # By number, because engines finish jobs in any order.
-        places = dict(finished)
+        places = dict(pairs)
     parts = [places[task.key] for task in tasks]
-    timing.add_jobs("audit", parts, workers)
+    timing.add_jobs("audit", parts, 1 if engine == "serial" else workers)
     return replace(collect(parts, corpus.test), sample=sample)
 
 
-def collect(parts: Sequence[Path], documents: Sequence[Document]) -> AuditResult:
-    """The tables of several jobs as one, in the order of the documents."""
-    ids = [document.id for document in documents]
-    # Diagonal: a column such as `rationale` is absent from parts whose documents have none.
-    tables = [pl.read_parquet(part / "instances.parquet") for part in parts]
-    instances = pl.concat(tables, how="diagonal")
-    evidence = pl.concat([pl.read_parquet(part / "evidence.parquet") for part in parts])
-    missing: dict[str, str] = {}
-    for part in parts:
-        missing |= read_json(part / "notes.json")["not_applicable"]
-    return AuditResult(in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing)
+def jobs_left(jobs: Iterable[AuditJob | FurtherJob]) -> int:
+    """The number of jobs that an earlier run did not finish; at least one."""
+    return max(1, sum(finished(job.folder, job.job) is None for job in jobs))
 
 
 def train_for_probes(
@@ -282,26 +273,36 @@ def train_for_probes(
     base: TrainedBase,
     folder: Path,
     execution: Execution,
+    timing: RunTiming,
     budget: TrainingBudget | None = None,
 ) -> TrainedEvidence:
     """The evidence of probes that need further models, trained by any engine."""
+    budget = budget or training_budget(
+        settings.preset, settings.seed, settings.seeds, settings.from_scratch
+    )
+    task = base.training
+    seconds = further_seconds(settings, task.corpus, task.recipe, budget)
+    workers = 1
 
     def execute(tasks: Sequence[Task[FurtherJob]]) -> Iterable[object]:
+        nonlocal workers
+        left = jobs_left(task.argument for task in tasks)
+        workers = min(execution.parallel_jobs(THREADS), left)
+        engine = faster_engine(execution, seconds, workers)
+        workers = 1 if engine == "serial" else workers
         with execution.watching("trainings") as watch:
             yield from run_graph(
-                execution.engine,
+                engine,
                 run_further_job,
                 tasks,
-                execution.workers,
+                workers,
                 ray_address=execution.ray_address,
                 watch=watch,
             )
 
-    if budget is None:
-        budget = training_budget(
-            settings.preset, settings.seed, settings.seeds, settings.from_scratch
-        )
-    return run_training_probes(settings.probes, base, budget, folder.resolve(), execute)
+    trained = run_training_probes(settings.probes, base, budget, folder.resolve(), execute)
+    timing.add_jobs("further trainings", trained.places, workers)
+    return trained
 
 
 def manifest_of(
