@@ -159,6 +159,13 @@ class TestOrder:
         found = entry("order is efficient", self.orders(0.9, 0.88, 0.85))
         assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
 
+    def test_a_change_after_most_items_is_not_soon(self):
+        """With many copies of the evidence, the best order itself erases most items."""
+        found = entry("order is efficient", self.orders(0.9, 0.62, 0.6))
+        assert found["effect"] > 0.9
+        assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
+        assert "not soon" in found["why"]
+
     def test_documents_that_no_order_changes_do_not_enter(self):
         never = np.arange(N) < 120
         fractions = {

@@ -9,11 +9,12 @@ import pytest
 from assay.statistics.estimates import mean_estimate
 from assay.verdict import CLAIMS, judge
 from assay.verdict.case import Case
-from assay.verdict.claim import Measure, Reading
+from assay.verdict.claim import Bar, Measure, Reading
 from assay.verdict.decision import decide
 from assay.verdict.depends import CLAIM, CONTRADICTED_BELOW, SUPPORTED_ABOVE
 from tests.builders import claim_evidence as made
 
+EARLY = Bar("search too weak", "It stopped early.")
 MIDDLE = (SUPPORTED_ABOVE + CONTRADICTED_BELOW) / 2
 
 
@@ -99,10 +100,10 @@ def test_one_measure_contradicts_where_any_may():
 
 
 def test_evidence_that_cannot_support_may_still_contradict():
-    barred = decided(measure(0.3), support_barred="It stopped early.")
+    barred = decided(measure(0.3), support_barred=EARLY)
     assert (barred["finding"], barred["reason"]) == ("undecided", "search too weak")
     assert "It stopped early." in barred["why"]
-    contradicted = decided(measure(0.01), support_barred="It stopped early.")
+    contradicted = decided(measure(0.01), support_barred=EARLY)
     assert contradicted["finding"] == "contradicted"
 
 

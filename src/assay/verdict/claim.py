@@ -88,6 +88,13 @@ class Beside(NamedTuple):
         return cls(name, estimate.value, *estimate.interval())
 
 
+class Bar(NamedTuple):
+    """Why a claim cannot be supported although its effect may lie above the threshold."""
+
+    reason: Reason
+    says: str  # a sentence
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """What the evidence says about a claim, before it is decided.
@@ -103,7 +110,7 @@ class Reading:
     applicable: bool = True
     n: int = 0  # documents, where there is no measure
     any_contradicts: bool = False
-    support_barred: str | None = None  # why the evidence cannot support, whatever the effect
+    support_barred: Bar | None = None  # why the evidence cannot support, whatever the effect
 
 
 @dataclass(frozen=True, kw_only=True)

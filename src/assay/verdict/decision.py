@@ -74,8 +74,9 @@ def _reason(case: Case, compared: Comparison) -> Reason:
     An interval is too wide if its effect lies outside the thresholds, or if it covers both of them:
     it then leaves everything open.
     """
-    if case.reading.support_barred and 2 * case.p_side("above") <= compared.alpha:
-        return "search too weak"
+    barred = case.reading.support_barred
+    if barred is not None and 2 * case.p_side("above") <= compared.alpha:
+        return barred.reason
     if case.side is not None or case.leaves_all_open(case.level(compared.alpha)):
         return "interval too wide"
     return "between the thresholds"

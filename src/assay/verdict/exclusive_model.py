@@ -20,6 +20,7 @@ from assay.verdict.claim import (
     FEWEST_MODELS,
     SIGNED_BOUNDS,
     WIEGREFFE_PINTER,
+    Bar,
     Beside,
     Claim,
     Measure,
@@ -63,8 +64,12 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         measures=tuple(measures),
         beside=beside,
         any_contradicts=True,
-        support_barred=_weakness(evidence, len(chains)),
+        support_barred=_bar(_weakness(evidence, len(chains))),
     )
+
+
+def _bar(weakness: str | None) -> Bar | None:
+    return None if weakness is None else Bar("search too weak", weakness)
 
 
 def _weakness(evidence: pl.DataFrame, chains: int) -> str | None:

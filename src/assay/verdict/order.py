@@ -4,19 +4,22 @@ Measured is the fraction of items erased when the decision changes; it counts as
 decision never changes. Only documents whose decision at least one order changes are used. The
 effect is attention's position between a random order (0) and the best one (1): the exact smallest
 flipping set, or the gradient order where the head has no closed form. Where the best order itself
-saves hardly any items, there is nothing to gain and nothing to measure.
+saves hardly any items, there is nothing to gain and nothing to measure. The change must also come
+soon: where attention's order erases half of the items first, being close to the best supports
+nothing.
 """
 
 import numpy as np
 import polars as pl
 
 from assay.statistics.estimates import mean_estimate, ratio_estimate
-from assay.verdict.claim import SERRANO_SMITH, SIGNED_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.claim import SERRANO_SMITH, SIGNED_BOUNDS, Bar, Beside, Claim, Measure, Reading
 from assay.verdict.tables import by_document
 
 SUPPORTED_ABOVE = 0.8
 CONTRADICTED_BELOW = 0.5
 LEAST_GAIN = 0.10  # of the items: what the best order must save over the random one
+SOON_BELOW = 0.5  # of the items: a later change is not soon, whatever the best order needs
 BEST = {"optimal": "the smallest flipping set", "gradient": "the gradient order"}
 FRACTION, NEVER = "fraction_never_one", "never_flips"
 
@@ -52,7 +55,13 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         f"In attention's order, {means[1]:.0%} of a document's items are erased when the decision "
         f"changes; {means[0]:.0%} in a random order, {means[2]:.0%} with {BEST[best]}."
     )
-    return Reading(says=says, measures=(Measure("effect", effect, _formula(best)),), beside=beside)
+    late = f"{means[1]:.0%} of the items must be erased first, which is not soon."
+    return Reading(
+        says=says,
+        measures=(Measure("effect", effect, _formula(best)),),
+        beside=beside,
+        support_barred=Bar("nothing to measure", late) if means[1] >= SOON_BELOW else None,
+    )
 
 
 def _formula(best: str) -> str:

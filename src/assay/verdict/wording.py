@@ -56,13 +56,17 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
         case "too few documents":
             return f"Undecided: {found['n']} documents are too few; {FEWEST_DOCUMENTS} are needed."
         case "search too weak":
-            barred = case.reading.support_barred or ""
-            return f"Undecided: the search is too weak. {barred}".rstrip()
+            return f"Undecided: the search is too weak.{_barred(case)}"
         case "reference too weak":
             return "Undecided: no reference is strong enough."
         case None:
             return ""
-    return f"Undecided: {found['reason']}."
+    return f"Undecided: {found['reason']}.{_barred(case)}"
+
+
+def _barred(case: Case) -> str:
+    barred = case.reading.support_barred
+    return "" if barred is None else f" {barred.says}"
 
 
 def _settle(settle: Mapping[str, int] | None) -> str:
