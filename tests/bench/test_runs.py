@@ -37,7 +37,13 @@ def run_of(seconds: float) -> WholeRun:
 
 
 def test_arithmetic_is_shared_by_the_workers():
-    assert arithmetic_seconds(TIMING) == {"training": 10.0, "audit": 6.0, "further trainings": 15.0}
+    shared = {"vectors": 0.0, "training": 10.0, "audit": 6.0, "further trainings": 15.0}
+    assert arithmetic_seconds(TIMING) == shared
+
+
+def test_word_vectors_are_arithmetic():
+    timing = {**TIMING, "stages": {**TIMING["stages"], "vectors": 7.0}}
+    assert arithmetic_seconds(timing)["vectors"] == 7.0
 
 
 def test_the_longest_job_cannot_be_shared():

@@ -1,9 +1,9 @@
 """Rows for whole runs: seconds by stage, and how much of them is arithmetic.
 
-The arithmetic of a run is what its jobs measured of themselves: the training of the model; the
-scores and probes of the audit; and the further trainings with their predictions. Seconds of jobs
-that ran beside each other are divided by the number of workers, but count at least as much as the
-longest job. Everything else is overhead: starting Python and importing libraries, reading the
+The arithmetic of a run is the stage of word vectors, if it has one, and what its jobs measured of
+themselves: the training of the model; the scores and probes of the audit; and the further trainings
+with their predictions. Seconds of jobs that ran beside each other are divided by the number of
+workers, but count at least as much as the longest job. Everything else is overhead: starting Python and importing libraries, reading the
 corpus, starting worker processes, job files, tables and the page. A run may take at most
 `MOST_RATIO` times its arithmetic.
 """
@@ -118,6 +118,7 @@ def arithmetic_seconds(timing: dict[str, Any]) -> dict[str, float]:
     audit = sum(timing["scores"].values()) + sum(timing["probes"].values())
     further = jobs["further trainings"]
     return {
+        "vectors": timing["stages"].get("vectors", 0.0),
         "training": jobs["training"]["seconds"],
         "audit": audit / jobs["audit"]["workers"],
         "further trainings": max(further["seconds"] / further["workers"], further["longest"]),
