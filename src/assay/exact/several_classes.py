@@ -11,7 +11,7 @@ are therefore refined by linear programs that consider all classes at once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +20,8 @@ from assay.exact.ascent import climb
 from assay.exact.branch_and_bound import TIGHTENED, branch, root
 from assay.exact.constraints import ConstrainedDocuments, probabilities, weighted_logits
 from assay.exact.linear_programs import Programs, programs
-from assay.exact.lower_bound import BestFound, feasible_best, keep_better
+from assay.exact.lower_bound import BestFound, feasible_best, keep_better, keep_original
 from assay.exact.numerics import (
-    Flags,
     Floats,
     Indices,
     best_so_far,
@@ -38,6 +37,7 @@ from assay.exact.upper_bound import PLANAR_CLASSES, polygon_bound, slab_bound, s
 
 FEW_ITEMS = 20  # up to this many items all triangles of items are used
 NARROW_BRACKET = 0.01  # a bracket that is no wider is not refined
+CELL_BYTES = 400  # per document, eps, item and class: the tables of the ascent and of the slabs
 FEW_ITEMS_BYTES = 1 << 20  # per document and eps: the triangles of twenty items
 
 
@@ -78,31 +78,42 @@ def bracket_adversary(
     original = probabilities(weighted_logits(attention, terms) + offset)
     each_bound = np.broadcast_to(bounds, (len(attention), len(bounds)))
     whole = ConstrainedDocuments(attention, terms + offset, real, original, each_bound)
-    chunks = document_chunks(len(attention), len(bounds) * _bytes(attention.shape[1], classes))
+    found, upper = _closed_forms(whole)
     chosen = np.isin(bounds, bounds if refined is None else validate_eps(refined))
-    parts = [_bracket(whole.rows(rows), bounds, chosen) for rows in chunks]
-    return _concatenate(parts, (len(bounds), attention.shape[1]))
+    wide = np.flatnonzero((upper - found.jsd > NARROW_BRACKET) & chosen)
+    for piece in document_chunks(len(wide), _program_bytes(attention.shape[1], classes)):
+        found, upper = _refine(whole, found, upper, wide[piece])
+    return _monotone(found, upper, bounds)
 
 
-def _bytes(items: int, classes: int) -> int:
-    """The memory for one document and eps: the programs that are solved side by side."""
-    rows = classes + 2
-    numbers = 2 * rows * (rows + items) + items * classes
-    return 2 * TIGHTENED * 8 * numbers + FEW_ITEMS_BYTES * (classes == PLANAR_CLASSES)
+def _closed_forms(documents: ConstrainedDocuments) -> tuple[BestFound, Floats]:
+    """Both ends without linear programs, a chunk of documents at a time."""
+    items, classes = documents.values.shape[1:]
+    each = items * classes * CELL_BYTES + FEW_ITEMS_BYTES * (classes == PLANAR_CLASSES)
+    best, upper = keep_original(documents), np.zeros(documents.eps.shape)
+    for rows in document_chunks(len(upper), documents.eps.shape[1] * each):
+        part = documents.rows(rows)
+        optima = slab_optima(part)
+        found = feasible_best(part, optima)
+        best.jsd[rows], best.tvd[rows], best.weights[rows] = found.jsd, found.tvd, found.weights
+        upper[rows] = _upper(part, optima)
+    return best, upper
 
 
-def _bracket(documents: ConstrainedDocuments, eps: Floats, refined: Flags) -> Bracket:
-    optima = slab_optima(documents)
-    found, upper = feasible_best(documents, optima), _upper(documents, optima)
-    wide = np.flatnonzero((upper - found.jsd > NARROW_BRACKET) & refined)
-    if len(wide):
-        found, upper = _refine(documents, found, upper, wide)
+def _monotone(found: BestFound, upper: Floats, eps: Floats) -> Bracket:
+    """Both ends made non-decreasing in eps."""
     source = best_so_far(found.jsd, eps)
     rows = np.arange(len(source))[:, None]
     lower = found.jsd[rows, source]
     # Both ends are certified up to rounding; where they meet, rounding may exchange them.
     upper = np.maximum(_tightest(upper, eps), lower)
     return Bracket(lower, upper, found.tvd[rows, source], found.weights[rows, source])
+
+
+def _program_bytes(items: int, classes: int) -> int:
+    """The memory for one document and eps: the programs that are solved side by side."""
+    rows = classes + 2
+    return 2 * TIGHTENED * 8 * (2 * rows * (rows + items) + items * classes)
 
 
 def _refine(
@@ -113,7 +124,8 @@ def _refine(
     The relaxation's solution is a start for the search, whose result shows branching what cannot be
     better. Branching finds another start.
     """
-    own = documents.under_each_bound().rows(wide)
+    row, bound = np.divmod(wide, upper.shape[1])
+    own = replace(documents.rows(row), eps=documents.eps[row, bound][:, None])
     box = np.zeros(own.weights.shape), own.mask.astype(np.float64)
     program, nodes = root(programs(own, *box), own.weights)
     best = _search(own, found.rows(wide), nodes.weights[:, 0], program)
@@ -121,9 +133,9 @@ def _refine(
     known = largest - best.jsd[:, 0]
     branch(program, own.weights, nodes, known)
     best = _search(own, best, nodes.best_weights(own.weights, known), program)
-    tight = upper.ravel().copy()
-    tight[wide] = np.minimum(tight[wide], largest - nodes.least_overlap())
-    return found.replace_rows(wide, best), tight.reshape(upper.shape)
+    tight = upper.copy()
+    tight[row, bound] = np.minimum(tight[row, bound], largest - nodes.least_overlap())
+    return found.replace_rows(wide, best), tight
 
 
 def _search(
@@ -156,11 +168,3 @@ def _tightest(upper: Floats, eps: Floats) -> Floats:
     tightest = np.empty_like(upper)
     tightest[:, falling] = np.minimum.accumulate(upper[:, falling], axis=1)
     return tightest
-
-
-def _concatenate(parts: list[Bracket], shape: tuple[int, int]) -> Bracket:
-    if not parts:
-        empty = np.zeros((0, shape[0]))
-        return Bracket(empty, empty, empty, np.zeros((0, *shape)))
-    names = Bracket.__dataclass_fields__
-    return Bracket(**{n: np.concatenate([getattr(p, n) for p in parts]) for n in names})
