@@ -3,9 +3,9 @@
 The arithmetic of a run is the stage of word vectors, if it has one, and what its jobs measured of
 themselves: the training of the model; the scores and probes of the audit; and the further trainings
 with their predictions. Seconds of jobs that ran beside each other are divided by the number of
-workers, but count at least as much as the longest job. Everything else is overhead: starting Python and importing libraries, reading the
-corpus, starting worker processes, job files, tables and the page. A run may take at most
-`MOST_RATIO` times its arithmetic.
+workers, but count at least as much as the longest job. Everything else is overhead: starting Python
+and importing libraries, reading the corpus, starting worker processes, job files, tables and the
+page. A run may take at most `MOST_RATIO` times its arithmetic.
 """
 
 from collections.abc import Callable, Iterator, Sequence
