@@ -10,7 +10,7 @@ that every machine and every resumed run chooses the same documents.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,15 +48,14 @@ def one_copy_per_item(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
     return lengths**2 * encoder.read
 
 
-RECURRENT = EncoderCosts(read=2, slope=10, rest=45, change=1.3, reread=100)
-FEEDFORWARD = EncoderCosts(read=2, slope=5, rest=75, change=5, reread=5)
+RECURRENT = EncoderCosts(read=2, slope=10, rest=50, change=1.3, reread=100)
+FEEDFORWARD = EncoderCosts(read=3.5, slope=10, rest=60, change=6, reread=5)
 _FEEDFORWARD_NAMES = ("cnn", "average", "-conv", "-none")
 
 
 def encoder_costs(encoder: str | None, exact_below: int) -> EncoderCosts:
     """The costs of an encoder by its name; None stands for a model that assay did not train."""
-    feedforward = encoder is not None and encoder.endswith(_FEEDFORWARD_NAMES)
-    if feedforward:
+    if encoder is not None and encoder.endswith(_FEEDFORWARD_NAMES):
         # Nothing but the neighbors of an item is read again, whatever the length.
-        return EncoderCosts(**{**vars(FEEDFORWARD), "exact_below": 0})
-    return EncoderCosts(**{**vars(RECURRENT), "exact_below": exact_below})
+        return replace(FEEDFORWARD, exact_below=0)
+    return replace(RECURRENT, exact_below=exact_below)

@@ -29,7 +29,7 @@ from assay.statistics.keyed_random import document_keys, uniform
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
 PASS_BYTES = 64 * 2**20  # of one pass
 _BYTES_PER_STATE = 4 * 3  # states and their projections, per unit of a state
-_KEPT_FOR_GRADIENT = 3  # additional memory of a backward pass, as a multiple
+_KEPT_FOR_GRADIENT = 1  # additional memory of a backward pass, as a multiple
 
 
 def any_model(model: Model) -> object:
