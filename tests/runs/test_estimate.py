@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from assay.config import Execution, Settings
+from assay.config import FILM_VECTORS, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus
 from assay.models.build import MODELS
@@ -70,6 +70,14 @@ def test_workers_share_further_trainings_and_need_time_to_start(corpus):
     shared = alone.trainings / 2 + estimates.PROCESS_START
     assert two.trainings == pytest.approx(min(alone.trainings, shared))
     assert estimate_run(PLAIN, corpus, SERIAL, Speed()).trainings == 0.0
+
+
+def test_vectors_of_film_reviews_are_counted_until_they_are_kept(corpus, monkeypatch):
+    settings = replace(PLAIN, vectors=FILM_VECTORS)
+    for cached, seconds in ((True, 0.0), (False, estimates.FILM_SECONDS)):
+        monkeypatch.setattr(estimates, "are_cached", lambda cached=cached: cached)
+        assert estimate_run(settings, corpus, SERIAL, Speed()).vectors == seconds
+        assert estimate_run(PLAIN, corpus, SERIAL, Speed()).vectors == 0.0
 
 
 def test_little_work_stays_in_this_process():

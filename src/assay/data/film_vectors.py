@@ -50,6 +50,11 @@ def film_vectors(otherwise: Path, track: Track = untracked) -> Path:
     return places[0]
 
 
+def are_cached() -> bool:
+    """Whether the vectors are in the user's cache, so that no run has to compute them."""
+    return _is_intact(cache_folder() / f"film-vectors-{identity()}.npz")
+
+
 def cache_folder() -> Path:
     """The user's cache folder for assay, by the convention of the operating system."""
     home, local = Path.home(), os.environ.get("LOCALAPPDATA")

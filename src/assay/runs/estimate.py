@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from assay.config import Execution, Settings
+from assay.config import FILM_VECTORS, Execution, Settings
 from assay.data.corpus import Corpus, Document
+from assay.data.film_vectors import are_cached
 from assay.probes import PROBES
 from assay.runs.audit import sample_of
 from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
@@ -39,6 +40,7 @@ TRAINING_ITEM = {
     "flan-conv": 23e-6,
     "flan-none": 9e-6,
 }
+FILM_SECONDS = 7.0  # until the vectors of film reviews are computed
 PARAMETER = 1.2e-9  # seconds of the optimizer per parameter and step
 PREDICTING = 0.3  # of the cost of training on the same documents
 BRACKETED_DOCUMENT = 0.05  # adversary with three classes or more
@@ -57,6 +59,7 @@ class Estimate:
     audit: float
     trainings: float
     drawing: float = DRAWING
+    vectors: float = 0.0
 
     @property
     def total(self) -> float:
@@ -66,6 +69,7 @@ class Estimate:
     def stages(self) -> dict[str, float]:
         """The seconds by the names of the stages; tables and report count as one."""
         return {
+            "vectors": self.vectors,
             "training": self.training,
             "audit": self.audit,
             "further trainings": self.trainings,
@@ -116,7 +120,13 @@ def estimate_run(
         shared_seconds(audit, execution.parallel_jobs(settings.threads)) * speed.threads,
         shared_seconds(further, execution.parallel_jobs(THREADS)) * speed.single,
         (DRAWING + TABLED_DOCUMENT * len(corpus.test)) * speed.single,
+        vectors_seconds(settings) * speed.threads,
     )
+
+
+def vectors_seconds(settings: Settings) -> float:
+    """Reference seconds of the vectors of film reviews, unless an earlier run has kept them."""
+    return FILM_SECONDS if settings.vectors == FILM_VECTORS and not are_cached() else 0.0
 
 
 def training_seconds(corpus: Corpus, recipe: Recipe, encoder: str, epochs: float) -> float:
