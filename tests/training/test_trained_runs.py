@@ -108,9 +108,8 @@ def test_no_seeds_are_too_few(tmp_path: Path):
 def test_the_command_passes_both_options_on(monkeypatch, tmp_path: Path):
     asked: list[Settings] = []
     monkeypatch.setattr(
-        "assay.runs.run.execute_run", lambda settings, *_, **__: asked.append(settings)
+        "assay.cli.run.run_and_report", lambda settings, *_, **__: asked.append(settings)
     )
-    monkeypatch.setattr("assay.report.page.write_report", lambda out: out)
     command = ["run", "--seeds", "3", "--from-scratch", "--quiet", "--out", str(tmp_path / "x")]
     app(command, standalone_mode=False)
     assert (asked[0].seeds, asked[0].from_scratch) == (3, True)
