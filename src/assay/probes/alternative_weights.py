@@ -28,11 +28,15 @@ from assay.models.view import AuditView, View
 from assay.probes.inputs import SAMPLED
 from assay.scores.score import take_rows
 from assay.statistics.keyed_random import document_keys, permutations
+from assay.statistics.ranking import significant
 
 EXACT, BRACKET, SEARCHED = "exact", "bracket", "searched"
 REFINED_CLASSES = 10  # with more, only the bracket at SHOWN_EPS is refined: it decides the claim
 SHUFFLES = 10
 SAMPLED_SHUFFLES = 3
+# Of the logits that enter a bracket, about ten digits: its linear programs can end elsewhere if the
+# last bits change, which depend on the batch.
+BRACKET_BITS = 36
 SHOWN = ADVERSARY_EPS.index(SHOWN_EPS)
 
 
@@ -83,7 +87,8 @@ def alternative_weights(view: View, weights: Floats) -> AlternativeWeights:
         kept = exact.weights(weights)[:, SHOWN]
         return AlternativeWeights(EXACT, exact.jsd, exact.tvd, kept, several=several)
     refined = ADVERSARY_EPS if items.shape[-1] <= REFINED_CLASSES else (SHOWN_EPS,)
-    bracket = bracket_adversary(weights, items, bias, view.mask, ADVERSARY_EPS, refined=refined)
+    terms = significant(items, BRACKET_BITS)
+    bracket = bracket_adversary(weights, terms, bias, view.mask, ADVERSARY_EPS, refined=refined)
     kept = bracket.weights[:, SHOWN]
     return AlternativeWeights(BRACKET, bracket.lower, bracket.tvd, kept, bracket.upper)
 
@@ -135,7 +140,8 @@ def _bounds(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, Floa
     mask = view.mask[rows]
     if view.affine is not None:
         items, bias = view.affine.items.cpu().numpy()[rows], view.affine.bias.cpu().numpy()
-        bracket = bracket_adversary(weights, items, bias, mask, [SHOWN_EPS])
+        terms = significant(items, BRACKET_BITS)
+        bracket = bracket_adversary(weights, terms, bias, mask, [SHOWN_EPS])
         return bracket.lower[:, 0], bracket.upper[:, 0]
     part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
     found = _search(part, torch.from_numpy(weights), (SHOWN_EPS,)).jsd[:, 0].cpu().numpy()

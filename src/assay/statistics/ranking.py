@@ -51,11 +51,11 @@ def top_item(scores: Floats, mask: Flags, lots: Floats) -> Integers:
     return np.asarray(np.where(best, lots, np.inf).argmin(1))
 
 
-def significant(scores: Floats) -> Floats:
+def significant(scores: Floats, bits: int = SIGNIFICANT_BITS) -> Floats:
     """The scores rounded to their significant bits."""
     fraction, exponent = np.frexp(scores)
-    rounded = np.rint(np.ldexp(fraction, SIGNIFICANT_BITS))
-    return np.asarray(np.ldexp(rounded, exponent - SIGNIFICANT_BITS))
+    rounded = np.rint(np.ldexp(fraction, bits))
+    return np.asarray(np.ldexp(rounded, exponent - bits))
 
 
 class MarkedItemMetrics(NamedTuple):
