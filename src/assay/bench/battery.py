@@ -319,18 +319,18 @@ REVIEWS = Bench(
     "battery",
     "gradient, leave-one-out, permutation, adversary and taus: the papers' loops, or an audit",
     _sentences,
-    target=10,
+    target=20,
 )
 IMDB = Bench(
     "battery_imdb",
     "the same on documents of about 175 words",
     lambda: measure(truncate(load("imdb"), test=IMDB_DOCUMENTS)),
-    target=5,
+    target=20,
 )
 IMDB_MANY = Bench(
     "battery_imdb_500",
     "the same on 500 documents of about 175 words",
     lambda: measure(truncate(load("imdb"), test=IMDB_LONG), timed=IMDB_LONG_BATCHES),
     long=True,
-    target=5,
+    target=20,
 )

@@ -35,7 +35,8 @@ HIERARCHICAL = ("han-rnn", "han-conv", "han-none")
 FLAT = ("flan-rnn", "flan-conv", "flan-none")
 SERRANO_SMITH = HIERARCHICAL + FLAT
 CHANGE_BYTES = 48 * 2**20  # working memory of changes of single items per chunk of documents
-_BYTES_PER_STATE = 4 * 8  # gates, state, cell and projections of one slot, per unit of size
+# Inputs, gates, states, cells and projections of one slot in both directions, per unit of size.
+_BYTES_PER_STATE = 4 * 11
 
 
 @dataclass(frozen=True)
