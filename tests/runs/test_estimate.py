@@ -19,10 +19,11 @@ from assay.runs.estimate import (
     audit_seconds,
     estimate_run,
     faster_engine,
+    relative_width,
     shared_seconds,
     training_seconds,
 )
-from assay.training.recipes import recipe_for
+from assay.training.recipes import Recipe, recipe_for
 
 PLAIN = Settings(corpus="motif", probes=("permutation",), threads=1)
 TRAINED = replace(PLAIN, probes=("permutation", "seeds", "uniform"))
@@ -122,3 +123,11 @@ def test_measuring_the_machine_changes_no_random_number_and_no_setting():
     assert torch.equal(torch.rand(3), expected)
     assert torch.get_num_threads() == threads
     assert speed.threads == speed.single > 0
+
+
+def test_narrow_vectors_of_film_reviews_make_trainings_cheaper():
+    recipe = Recipe()
+    assert relative_width(PLAIN, recipe) == 1
+    films = replace(PLAIN, vectors=FILM_VECTORS)
+    assert relative_width(films, recipe) == pytest.approx((1 / 3 + 1) / 2)
+    assert relative_width(films, replace(recipe, embedding=100)) == 1

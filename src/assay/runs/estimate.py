@@ -18,6 +18,7 @@ from torch import nn
 
 from assay.config import FILM_VECTORS, Execution, Settings
 from assay.data.corpus import Corpus, Document
+from assay.data.film_vectors import SETTINGS as FILM_SETTINGS
 from assay.data.film_vectors import are_cached
 from assay.probes import PROBES
 from assay.runs.audit import sample_of
@@ -111,10 +112,11 @@ def estimate_run(
     """Count the work of a run on a corpus, in seconds of this machine."""
     settings = settings.resolved(tuple(PROBES))
     recipe = recipe_for(corpus, settings.preset, settings.encoder)
-    training = training_seconds(corpus, recipe, settings.encoder, recipe.epochs)
+    width = relative_width(settings, recipe)
+    training = width * training_seconds(corpus, recipe, settings.encoder, recipe.epochs)
     budget = training_budget(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
     audit = audit_seconds(settings, corpus)
-    further = further_seconds(settings, corpus, recipe, budget)
+    further = width * further_seconds(settings, corpus, recipe, budget)
     return Estimate(
         training * speed.threads,
         shared_seconds(audit, execution.parallel_jobs(settings.threads)) * speed.threads,
@@ -127,6 +129,17 @@ def estimate_run(
 def vectors_seconds(settings: Settings) -> float:
     """Reference seconds of the vectors of film reviews, unless an earlier run has kept them."""
     return FILM_SECONDS if settings.vectors == FILM_VECTORS and not are_cached() else 0.0
+
+
+def relative_width(settings: Settings, recipe: Recipe) -> float:
+    """The share of a training's work that is left with the vectors of film reviews.
+
+    They are narrower than the recipe's. About half of the work is reading embeddings; the other
+    half stays.
+    """
+    if settings.vectors != FILM_VECTORS:
+        return 1.0
+    return (FILM_SETTINGS.dimension / recipe.embedding + 1) / 2
 
 
 def training_seconds(corpus: Corpus, recipe: Recipe, encoder: str, epochs: float) -> float:
