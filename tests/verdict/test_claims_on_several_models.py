@@ -113,7 +113,7 @@ class TestExclusivePerModel:
 
     @pytest.mark.parametrize(
         "weak",
-        [{"near": 0.2}, {"converged": 0.0}, {"between": {}}, {"converged": np.nan}],
+        [{"near": 0.12}, {"converged": 0.0}, {"between": {}}, {"converged": np.nan}],
         ids=["lambda 0 imitates badly", "stopped early", "no seeds", "unknown"],
     )
     def test_a_weak_search_supports_nothing_but_may_contradict(self, weak):
@@ -121,6 +121,13 @@ class TestExclusivePerModel:
         assert (found["finding"], found["reason"]) == ("undecided", "search too weak")
         found = entry("exclusive per model", made.imitation([0.01] * 3, **weak))
         assert found["finding"] == "contradicted"
+
+    @pytest.mark.parametrize("cost", [0.0, 0.01, 0.2])
+    def test_a_failed_imitation_decides_nothing(self, cost):
+        """It does not make the same predictions, so its attention may be anywhere."""
+        found = entry("exclusive per model", made.imitation([cost] * 3, near=0.2))
+        assert (found["finding"], found["reason"]) == ("undecided", "search too weak")
+        assert "0.20" in found["why"]
 
     def test_only_seeds_that_differ_in_both_respects_are_compared(self):
         """Models that differ in one respect alone move less or more, and must not enter."""

@@ -1,8 +1,10 @@
 """Expected findings of every claim on every control model, and the reason for each.
 
 Each expectation follows from how the control is built. `not supported` means contradicted or
-undecided: the claim is false, but its test may find nothing to measure. `not known` means that the
-construction does not settle the claim; any finding is then accepted and not counted.
+undecided: the claim is false, but its test may find nothing to measure. `not contradicted` means
+supported or undecided: the claim is true, but training does not guarantee that its test can show
+it. `not known` means that the construction does not settle the claim; any finding is then accepted
+and not counted.
 
 A new claim needs three things: a module in `assay.verdict`, a line in `assay.verdict.CLAIMS`, and
 an entry in `_BY_CLAIM` here. A test fails if a claim has no expectation for one of the controls.
@@ -12,9 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Known = Literal["supported", "contradicted", "not supported", "not known"]
+Known = Literal["supported", "contradicted", "not supported", "not contradicted", "not known"]
 NOT_KNOWN: Known = "not known"
-_ACCEPTED = {"not supported": ("contradicted", "undecided")}
+_ACCEPTED = {
+    "not supported": ("contradicted", "undecided"),
+    "not contradicted": ("supported", "undecided"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,9 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
             "Only the attended cue changes the prediction, however importance is measured.",
         ),
         "decoupled": (
-            "contradicted",
-            "Deleting the cue changes the prediction, and attention is not on it.",
+            "not supported",
+            "Deleting the cue changes the prediction, and attention is not on it; the order of "
+            "the other items may still agree.",
         ),
         "cannot matter": ("not supported", "Equal weights rank no item above another."),
         "unstable": (
@@ -63,7 +69,11 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
         ),
     },
     "stable": {
-        "reason": ("supported", "Every seed is trained to attend to the same cue."),
+        "reason": (
+            "not contradicted",
+            "Every seed is trained to attend to the same cue; nothing fixes the order of the other "
+            "items.",
+        ),
         "decoupled": (
             NOT_KNOWN,
             "Attention trained away from the cue may settle anywhere else, by rule or by chance.",
@@ -82,7 +92,10 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
             "supported",
             "Weight moved off the cue falls on competing cues or on uninformative background.",
         ),
-        "decoupled": ("contradicted", "Nearly every state carries the information of the cue."),
+        "decoupled": (
+            "not supported",
+            "Nearly every state carries the information of the cue, though not always all of it.",
+        ),
         "cannot matter": ("contradicted", "All states are equal."),
         "unstable": ("contradicted", "All items carry the same information."),
     },
@@ -101,9 +114,9 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
     },
     "exclusive per model": {
         "reason": (
-            "supported",
+            "not contradicted",
             "To attend elsewhere, a model would need contributions so large that no training "
-            "reaches them.",
+            "reaches them; an imitation that is not shown the cue may be too weak to prove it.",
         ),
         "decoupled": (
             "contradicted",
@@ -121,11 +134,18 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
             "Without the cue a competing cue of the other class decides, or none does.",
         ),
         "decoupled": (
-            "contradicted",
-            "The other states carry the same information as the state of the top item.",
+            "not supported",
+            "The other states carry the same information as the state of the top item, so hardly "
+            "any single item changes a decision.",
         ),
-        "cannot matter": ("contradicted", "The remaining items have the same state."),
-        "unstable": ("contradicted", "Many copies of the evidence remain."),
+        "cannot matter": (
+            "not supported",
+            "The remaining items have the same state, so no single item changes a decision.",
+        ),
+        "unstable": (
+            "not supported",
+            "Many copies of the evidence remain, so no single item changes a decision.",
+        ),
     },
     "order is efficient": {
         "reason": (

@@ -8,6 +8,8 @@ The claim says that no such model exists, so a single chain that imitates at no 
 (with Bonferroni's correction over the measures). To support it, every chain and the mean over
 chains must cost more. A search that failed supports nothing: the models at lambda 0 must imitate at
 least as well as a model trained with another seed, and the far models must have stopped improving.
+If the models at lambda 0 are far worse than another seed, they do not make the same predictions and
+contradict nothing either.
 """
 
 from collections.abc import Iterator
@@ -49,6 +51,9 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     if not names:
         says = "No chain of imitation models was trained."
         return Reading(says=says, reason="nothing to measure", beside=beside)
+    failed = _failure(evidence)
+    if failed is not None:
+        return Reading(says=failed, reason="search too weak", beside=beside, n=len(names))
     mean = mean_estimate(costs, SIGNED_BOUNDS)
     measures = [Measure("mean over chains", mean, FORMULA)]
     for chain, column in zip(chains, costs.T, strict=True):
@@ -70,6 +75,22 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
 
 def _bar(weakness: str | None) -> Bar | None:
     return None if weakness is None else Bar("search too weak", weakness)
+
+
+def _failure(evidence: pl.DataFrame) -> str | None:
+    """Why the imitation failed altogether; None if it did not.
+
+    A model that predicts otherwise proves nothing by attending elsewhere, however little more its
+    far attention costs.
+    """
+    near, between = _near_tvd(evidence), _seeds_tvd(evidence)
+    if not len(near) or not len(between) or near.mean() <= between.mean() + CONTRADICTED_BELOW:
+        return None
+    return (
+        f"Without any push the imitation stays at a TVD of {short(near.mean())} from the base "
+        f"model's predictions; another seed reaches {short(between.mean())}. A model that does not "
+        "make the same predictions proves nothing."
+    )
 
 
 def _weakness(evidence: pl.DataFrame, chains: int) -> str | None:
