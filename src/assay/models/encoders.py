@@ -232,11 +232,11 @@ class Convolution(nn.Module):
     def encode_changes(
         self, frame: Frame, projection: Projection, substitutes: Tensor | None, *, exact: bool
     ) -> Iterator[ChangePass]:
-        taps, bias = self._taps(frame.framed)  # (L, B, taps, m)
+        taps, bias = self.taps(frame.framed)  # (L, B, taps, m)
         if substitutes is None:
             totals = self._without(taps, bias)
         else:
-            totals = self._replaced(taps, self._taps(substitutes)[0], bias)
+            totals = self._replaced(taps, self.taps(substitutes)[0], bias)
         yield ChangePass(slots(frame.mask), self._changed(frame, projection, totals))
 
     def _changed(
@@ -283,7 +283,7 @@ class Convolution(nn.Module):
                     total = total + _rows_inside(taps[:, :, tap + reach], slot + distance + tap)
             yield distance, total
 
-    def _taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
+    def taps(self, framed: Tensor) -> tuple[Tensor, Tensor]:
         """Each position mapped by each tap of the widest kernel, and the bias."""
         reach = self.reach or 0
         weights: list[Tensor] = []

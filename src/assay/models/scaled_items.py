@@ -5,11 +5,11 @@ embedding of item t is multiplied by a number s_t. For the first two it is 0 or 
 present. For integrated gradients it is the place on the line from zero to the document, and the
 gradient along the embedding, (df/de_t) . e_t, is the derivative df/ds_t.
 
-The input to the gates of an LSTM is linear in the embedding. Each item is therefore projected once
-per document, and a copy only multiplies the projection by its scale: of the two matrix products of
-a step only the recurrent one is left, which is a third of the work. The derivative with respect to
-the scales needs no product with the embedding either; it is written out below, because torch's own
-backward pass records some twenty operations per step.
+A convolution and the input to the gates of an LSTM are linear in the embedding. Each item is
+therefore projected once per document, and a copy only multiplies the projection by its scale. Of
+the two matrix products of an LSTM's step only the recurrent one is left, which is a third of the
+work. Its derivative with respect to the scales needs no product with the embedding either; it is
+written out below, because torch's own backward pass records some twenty operations per step.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from assay.models.encoders import Encoder, Frame
+from assay.models.encoders import Convolution, Encoder, Frame
 from assay.models.recurrent import BiLSTM
 
 
@@ -35,11 +35,27 @@ def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
             _Direction.of(encoder.backwards, frame.items, frame.end),
         )
         return cast(Tensor, _ScaledBiLSTM.apply(scales, *both))  # type: ignore[no-untyped-call]
+    if isinstance(encoder, Convolution):
+        return _scaled_convolution(encoder, frame, scales)
     copies = scales.shape[1]
     items = (frame.items[:, None] * scales[..., None]).flatten(0, 1)
     mask = frame.mask.repeat_interleave(copies, 0)
     states = encoder(Frame(items, mask, frame.start, frame.end))
     return states.view(-1, copies, *states.shape[1:])
+
+
+def _scaled_convolution(encoder: Convolution, frame: Frame, scales: Tensor) -> Tensor:
+    """A convolution is a sum of one linear map per tap: each item is mapped once per tap."""
+    taps, bias = (part.detach() for part in encoder.taps(frame.framed))  # (L, B, taps, m), (m,)
+    length, count = len(taps), taps.shape[2]
+    reach = count // 2
+    rows = F.pad(taps, (0, 0, 0, 0, 0, 0, reach, reach))
+    aligned = torch.stack([rows[tap : tap + length, :, tap] for tap in range(count)], 2)
+    # The markers are never scaled, and nothing is beyond them.
+    framed = F.pad(F.pad(scales, (1, 1), value=1), (reach, reach))
+    windows = framed.unfold(-1, count, 1).permute(2, 0, 1, 3)  # (L, B, S, taps)
+    states = F.relu(torch.matmul(windows, aligned) + bias)
+    return states[1:-1].permute(1, 2, 0, 3)
 
 
 class _ScaledBiLSTM(torch.autograd.Function):

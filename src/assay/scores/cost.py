@@ -49,7 +49,7 @@ def one_copy_per_item(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
 
 
 RECURRENT = EncoderCosts(read=2, slope=10, rest=50, change=1.3, reread=100)
-FEEDFORWARD = EncoderCosts(read=3.5, slope=10, rest=60, change=6, reread=5)
+FEEDFORWARD = EncoderCosts(read=1, slope=3.5, rest=60, change=6, reread=5)
 _FEEDFORWARD_NAMES = ("cnn", "average", "-conv", "-none")
 
 

@@ -39,10 +39,11 @@ class SampleSentences:
         """Why a sample is smaller than the preset's, and how to get more."""
         if not (self.within_budget and self.is_smaller):
             return None
+        number = min(self.wanted, self.documents)
         return (
-            "By default they may take no longer than the rest of the audit, as estimated from the "
-            f"lengths of the documents. {OPTION} {min(self.wanted, self.documents)} computes all "
-            f"of them on {min(self.wanted, self.documents)} documents, which takes longer."
+            "By default they may take no longer than the rest of the audit, or a few seconds, as "
+            f"estimated from the lengths of the documents. {OPTION} {number} computes all of them "
+            f"on {number} documents, which takes longer."
         )
 
 
