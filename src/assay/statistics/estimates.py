@@ -102,6 +102,9 @@ class Estimate:
     def _separate_p(self, gap: float) -> float:
         """The p-value at which the interval from separate parts just reaches the threshold."""
         parts, models = self.variance, max(1, self._columns - 1)
+        if parts.models == 0:
+            error = math.sqrt(parts.documents)
+            return float(stats.t.sf(gap / error, self.n - 1)) if error > 0 else SMALLEST_P
 
         def reach(log_p: float) -> float:
             p = math.exp(log_p)
