@@ -46,3 +46,13 @@ def test_a_split_keeps_labels_and_pads_with_zero():
     assert rows.labels.tolist() == [small.test[0].label, small.test[1].label]
     assert rows.items[~rows.mask].sum() == 0
     assert rows.lengths.tolist() == [len(small.test[0].tokens), len(small.test[1].tokens)]
+
+
+def test_rows_are_taken_as_often_as_they_are_listed():
+    documents = batch([2, 4, 3], pair=True, classes=3)
+    taken = documents.take(torch.tensor([2, 0, 2]))
+    assert taken.ids == ("document 2", "document 0", "document 2")
+    assert torch.equal(taken.items, documents.items[[2, 0, 2]])
+    assert torch.equal(taken.allowed, documents.allowed[[2, 0, 2]])
+    taken.items[0] = 0
+    assert documents.items[2].any()  # a copy

@@ -10,9 +10,8 @@ many changed copies of a document.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -108,8 +107,7 @@ def rows_per_pass(view: View, length: int, *, gradient: bool = False) -> int:
 
 def take_rows(batch: Batch, rows: Tensor) -> Batch:
     """A batch of these rows, each as often as it is listed."""
-    tensors: dict[str, Any] = {name: value[rows] for name, value in _tensors(batch)}
-    return replace(batch, ids=tuple(batch.ids[row] for row in rows.tolist()), **tensors)
+    return batch.take(rows)
 
 
 def repeat_each(batch: Batch, times: int) -> Batch:
@@ -121,8 +119,3 @@ def repeat_each(batch: Batch, times: int) -> Batch:
 def repeat_batch(batch: Batch, times: int) -> Batch:
     """The whole batch, repeated."""
     return take_rows(batch, torch.arange(len(batch.ids), device=batch.items.device).repeat(times))
-
-
-def _tensors(batch: Batch) -> list[tuple[str, Tensor]]:
-    named = [(field.name, getattr(batch, field.name)) for field in fields(batch)]
-    return [(name, value) for name, value in named if isinstance(value, Tensor)]
