@@ -51,6 +51,7 @@ def test_a_wrong_verdict_is_noticed(finished):
         "supported": "contradicted",
         "contradicted": "supported",
         "not supported": "supported",
+        "not contradicted": "contradicted",
     }
     opposites = [replace(one, known=opposite.get(one.known, one.known)) for one in EXPECTED]
     answers = answers_of(finished, opposites)

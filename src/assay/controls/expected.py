@@ -97,7 +97,10 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
             "Nearly every state carries the information of the cue, though not always all of it.",
         ),
         "cannot matter": ("contradicted", "All states are equal."),
-        "unstable": ("contradicted", "All items carry the same information."),
+        "unstable": (
+            "not supported",
+            "All items speak for the same class, though some of them more strongly than others.",
+        ),
     },
     "exclusive per instance": {
         "reason": ("supported", "Only weights on the cue give its prediction."),

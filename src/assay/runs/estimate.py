@@ -34,6 +34,7 @@ TRAINING_ITEM = {
     "bilstm": 55e-6,
     "cnn": 29e-6,
     "average": 8e-6,
+    "pooled": 8e-6,  # only of control models
     "han-rnn": 27e-6,
     "han-conv": 27e-6,
     "han-none": 11e-6,
