@@ -31,7 +31,7 @@ def print_results(out: Path, page: Path, explain: bool) -> None:
     manifest, verdict = Manifest.read(out), read_verdict(out)
     guessing = guessing_sentence(manifest)
     if guessing is not None:
-        typer.echo(guessing)
+        typer.echo(textwrap.fill(guessing, WIDTH))
     say(model_line(manifest))
     notes = (*fading_lines(read_summary(out)), *sample_lines(manifest))
     for line in (*claim_lines(verdict, explain), *notes):

@@ -19,12 +19,21 @@ import numpy as np
 import polars as pl
 
 from assay.statistics.estimates import mean_estimate, ratio_estimate
-from assay.verdict.claim import JAIN_WALLACE, SIGNED_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.claim import (
+    FAILS_BELOW,
+    HOLDS_ABOVE,
+    JAIN_WALLACE,
+    SIGNED_BOUNDS,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
 from assay.verdict.tables import by_document, values_of
 from assay.verdict.wording import short
 
-SUPPORTED_ABOVE = 0.4
-CONTRADICTED_BELOW = 0.2
+SUPPORTED_ABOVE = HOLDS_ABOVE
+CONTRADICTED_BELOW = FAILS_BELOW
 WEAK_REFERENCE = 0.3  # tau of a reference with itself, below which it is left out
 REFERENCES = {  # the quantity that shows whether the reference agrees with itself
     "leave_one_out": "tau_leave_one_out_leave_one_out_masked",

@@ -3,8 +3,9 @@
 A claim stands whole in one file: its question, its two thresholds, and a function that turns rows
 of evidence into measures. It decides nothing itself: `decision` does that, for all claims alike.
 
-The thresholds are two numbers with a zone between them. `assay controls` chose them on models whose
-answer is known, and docs/controls.md shows how often they err.
+The thresholds are two numbers with a zone between them. They were chosen on the calibration
+families of `assay controls`, which are models whose answer is known; docs/controls.md shows how
+often they err on other families.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,6 +33,12 @@ JAIN_WALLACE = "Jain & Wallace 2019"
 SERRANO_SMITH = "Serrano & Smith 2019"
 ERASER = "DeYoung et al. 2020"
 WIEGREFFE_PINTER = "Wiegreffe & Pinter 2019"
+# Thresholds of all effects on the scale from 0 (shuffled weights) to 1 (the best possible): a claim
+# holds if its effect is clearly more than half of the way, and fails if it is clearly less. One
+# pair for all of them leaves no room to fit a rule to a model. On the calibration families of
+# `assay controls`, 500 documents suffice to tell dose 0 and dose 1 from the zone between.
+HOLDS_ABOVE = 0.6
+FAILS_BELOW = 0.4
 FEWEST_DOCUMENTS = 30  # in the denominator of every decision
 FEWEST_MODELS = 3  # for a claim about several models
 SHARE_BOUNDS = (0.0, 1.0)

@@ -19,6 +19,8 @@ from assay.evidence import FAR_JSD, SHOWN_EPS
 from assay.statistics.estimates import mean_estimate, ratio_estimate
 from assay.statistics.intervals import share_interval
 from assay.verdict.claim import (
+    FAILS_BELOW,
+    HOLDS_ABOVE,
     JAIN_WALLACE,
     SIGNED_BOUNDS,
     Beside,
@@ -28,8 +30,8 @@ from assay.verdict.claim import (
 )
 from assay.verdict.wording import short
 
-SUPPORTED_ABOVE = 0.4
-CONTRADICTED_BELOW = 0.2
+SUPPORTED_ABOVE = HOLDS_ABOVE
+CONTRADICTED_BELOW = FAILS_BELOW
 GROUP = f"eps={SHOWN_EPS:g}"
 OWN, SHUFFLED, UNIFORM, FREE = "max_jsd", "shuffled_max_jsd", "uniform_max_jsd", "free_jsd"
 UPPER = "_upper"

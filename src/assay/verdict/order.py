@@ -13,11 +13,21 @@ import numpy as np
 import polars as pl
 
 from assay.statistics.estimates import mean_estimate, ratio_estimate
-from assay.verdict.claim import SERRANO_SMITH, SIGNED_BOUNDS, Bar, Beside, Claim, Measure, Reading
+from assay.verdict.claim import (
+    FAILS_BELOW,
+    HOLDS_ABOVE,
+    SERRANO_SMITH,
+    SIGNED_BOUNDS,
+    Bar,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
 from assay.verdict.tables import by_document
 
-SUPPORTED_ABOVE = 0.8
-CONTRADICTED_BELOW = 0.5
+SUPPORTED_ABOVE = HOLDS_ABOVE
+CONTRADICTED_BELOW = FAILS_BELOW
 LEAST_GAIN = 0.10  # of the items: what the best order must save over the random one
 SOON_BELOW = 0.5  # of the items: a later change is not soon, whatever the best order needs
 BEST = {"optimal": "the smallest flipping set", "gradient": "the gradient order"}

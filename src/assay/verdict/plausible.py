@@ -11,12 +11,21 @@ from collections.abc import Iterator
 import polars as pl
 
 from assay.statistics.estimates import mean_estimate
-from assay.verdict.claim import ERASER, SHARE_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.claim import (
+    ERASER,
+    FAILS_BELOW,
+    HOLDS_ABOVE,
+    SHARE_BOUNDS,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
 from assay.verdict.tables import values_of
 from assay.verdict.wording import short
 
-SUPPORTED_ABOVE = 0.7  # AUC: the marked item ranks higher in seven of ten pairs; a coin gives five
-CONTRADICTED_BELOW = 0.6  # a reader would hardly tell it from a coin
+SUPPORTED_ABOVE = (1 + HOLDS_ABOVE) / 2  # AUC: 0.5 is shuffled weights, 1 the best possible
+CONTRADICTED_BELOW = (1 + FAILS_BELOW) / 2
 OWN, FLOOR = "attention", "random"
 FORMULA = f"mean(auc[{OWN}])"
 

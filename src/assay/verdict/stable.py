@@ -13,12 +13,21 @@ import numpy as np
 import polars as pl
 
 from assay.statistics.estimates import mean_estimate, pair_values, ratio_estimate
-from assay.verdict.claim import SIGNED_BOUNDS, WIEGREFFE_PINTER, Beside, Claim, Measure, Reading
+from assay.verdict.claim import (
+    FAILS_BELOW,
+    HOLDS_ABOVE,
+    SIGNED_BOUNDS,
+    WIEGREFFE_PINTER,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
 from assay.verdict.tables import by_model, values_of
 from assay.verdict.wording import short
 
-SUPPORTED_ABOVE = 0.5
-CONTRADICTED_BELOW = 0.3
+SUPPORTED_ABOVE = HOLDS_ABOVE
+CONTRADICTED_BELOW = FAILS_BELOW
 EXPECTED = "top_overlap_expected"
 TAU, OVERLAP, JSD = "pair_tau", "pair_top_overlap", "pair_jsd"
 TAU_FORMULA = f"mean({TAU}[*])"

@@ -10,11 +10,20 @@ import polars as pl
 
 from assay.statistics.estimates import ratio_estimate
 from assay.statistics.intervals import mean_interval, share_interval
-from assay.verdict.claim import SERRANO_SMITH, SIGNED_BOUNDS, Beside, Claim, Measure, Reading
+from assay.verdict.claim import (
+    FAILS_BELOW,
+    HOLDS_ABOVE,
+    SERRANO_SMITH,
+    SIGNED_BOUNDS,
+    Beside,
+    Claim,
+    Measure,
+    Reading,
+)
 from assay.verdict.tables import by_document, values_of
 
-SUPPORTED_ABOVE = 0.5
-CONTRADICTED_BELOW = 0.25
+SUPPORTED_ABOVE = HOLDS_ABOVE
+CONTRADICTED_BELOW = FAILS_BELOW
 FEWEST_FLIPPED = 0.02  # share of documents that some single item must be able to flip
 RANKING = "attention"
 TOP, ANY, RANDOM, OTHER = "flip_top", "flip_any", "flip_share", "flip_random_expected"

@@ -23,7 +23,7 @@ def _interval(case: Case, found: Mapping[str, Any]) -> str:
         return ""
     bounds = "no interval"
     if found["low"] is not None:
-        level = f"{found['level']:.2%}".replace(".00%", "%")
+        level = f"{100 * found['level']:.4g} %"
         bounds = f"{level} interval {short(found['low'])} to {short(found['high'])}"
     named, joined = "Effect", ""
     if len(case.measures) > 1:

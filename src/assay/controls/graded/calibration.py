@@ -41,7 +41,13 @@ class Proposal:
 
 def propose(answers: Iterable[GradedAnswer]) -> list[Proposal]:
     """One proposal per claim that was measured on its calibration family."""
-    own = [one for one in answers if one.role == "calibration" and one.finding in MEASURED]
+    own = [
+        one
+        for one in answers
+        if one.role == "calibration"
+        and one.finding in MEASURED
+        and one.family == PAIRS[one.claim].calibration
+    ]
     curves = {curve.claim: curve for curve in operating_curves(own, "calibration")}
     declared = {claim.name: claim for claim in CLAIMS}
     return [

@@ -22,7 +22,6 @@ from assay.controls.graded.families import (
     SEVERAL_MODELS,
     Family,
     Role,
-    claims_of,
     families_of,
 )
 from assay.controls.graded.model_sets import draw_set, set_evidence
@@ -107,14 +106,15 @@ def read_answers(places: Sequence[Path]) -> list[GradedAnswer]:
 
 
 def answer_case(case: GradedCase) -> Iterator[GradedAnswer]:
-    """The findings of every claim on its family."""
+    """The findings of every claim on every family; claims about several models come once."""
     several = set_evidence(*draw_set(SETS[case.role], case.dose, case.seed, case.documents))
     for place, family in enumerate(families_of(case.role)):
         entries = judge(pl.concat([family_evidence(case, family), several]), seed=0)
-        own = claims_of(case.role, family.name)
-        # The set is the same beside every family: its claims are taken once.
-        claims = {*own, *(SEVERAL_MODELS if place == 0 else ())}
-        yield from (_answer(case, entry) for entry in entries if entry["claim"] in claims)
+        for entry in entries:
+            if entry["claim"] in ONE_MODEL:
+                yield _answer(case, entry, family.name)
+            elif place == 0:  # the set is the same beside every family
+                yield _answer(case, entry, SEVERAL_MODELS[entry["claim"]].of(case.role))
 
 
 def family_evidence(case: GradedCase, family: Family) -> pl.DataFrame:
@@ -145,11 +145,10 @@ def family_evidence(case: GradedCase, family: Family) -> pl.DataFrame:
     return audited.evidence
 
 
-def _answer(case: GradedCase, entry: Mapping[str, Any]) -> GradedAnswer:
-    pairs = {**ONE_MODEL, **SEVERAL_MODELS}
+def _answer(case: GradedCase, entry: Mapping[str, Any], family: str) -> GradedAnswer:
     return GradedAnswer(
         claim=entry["claim"],
-        family=pairs[entry["claim"]].of(case.role),
+        family=family,
         role=case.role,
         dose=case.dose,
         case=case.number,

@@ -120,16 +120,13 @@ SETS_SAY: Mapping[str, str] = {
     "leaked labels": "the share of a gain of 15 % of the documents that is not leaked by labels",
 }
 SETS: Mapping[Role, Behavior] = {"calibration": CALIBRATION_SET, "test": TEST_SET}
-# Beside the two roles: families that no claim is decided on. They show what else falls.
+# Families that calibrate and test no claim. They run beside those of calibration and show what else
+# falls with their dose.
 SHOWN = ("copies",)
 
 
 def families_of(role: Role) -> tuple[Family, ...]:
     """The families of one model that a role needs, each once."""
-    names = dict.fromkeys(pair.of(role) for pair in ONE_MODEL.values())
-    return tuple(FAMILIES[name] for name in names)
-
-
-def claims_of(role: Role, family: str) -> tuple[str, ...]:
-    """The claims that a family decides in a role."""
-    return tuple(claim for claim, pair in PAIRS.items() if pair.of(role) == family)
+    names = [pair.of(role) for pair in ONE_MODEL.values()]
+    names += SHOWN if role == "calibration" else ()
+    return tuple(FAMILIES[name] for name in dict.fromkeys(names))

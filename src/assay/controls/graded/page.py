@@ -19,6 +19,7 @@ from assay.controls.graded.tables import (
     FIGURE,
     curve_figure,
     effect_lines,
+    family_lines,
     fault_lines,
     finding_lines,
     proposal_lines,
@@ -30,7 +31,16 @@ from assay.report.charts.style import in_both_inks
 
 END = "<!-- end -->"
 FIGURES = "figures"  # beside the page
-PARTS = ("rates", "failures", "curves", "effects", "calibration", "thresholds", "trained")
+PARTS = (
+    "rates",
+    "failures",
+    "curves",
+    "effects",
+    "calibration",
+    "thresholds",
+    "families",
+    "trained",
+)
 
 
 def graded_parts(answers: Sequence[GradedAnswer]) -> dict[str, str]:
@@ -44,6 +54,7 @@ def graded_parts(answers: Sequence[GradedAnswer]) -> dict[str, str]:
         "curves": "\n".join([picture, "", *finding_lines(test)]),
         "effects": "\n".join(effect_lines(test)),
         "calibration": "\n".join(effect_lines(calibration)),
+        "families": "\n".join(family_lines(answers)),
         "thresholds": "\n".join(proposal_lines(propose(answers))),
     }
 

@@ -105,17 +105,27 @@ class OperatingCurve:
 
 def operating_curves(answers: Iterable[GradedAnswer], role: Role) -> list[OperatingCurve]:
     """One curve per claim, in the order of the claims."""
-    own = [one for one in answers if one.role == role and one.finding in FINDINGS]
-    return [
-        OperatingCurve(claim, pair.of(role), role, _by_dose(own, claim))
-        for claim, pair in PAIRS.items()
+    found = list(answers)
+    return [operating_curve(found, claim, pair.of(role), role) for claim, pair in PAIRS.items()]
+
+
+def operating_curve(
+    answers: Iterable[GradedAnswer], claim: str, family: str, role: Role
+) -> OperatingCurve:
+    """How the finding on one claim changes with the dose of one family."""
+    wanted = (claim, family, role)
+    own = [
+        one
+        for one in answers
+        if (one.claim, one.family, one.role) == wanted and one.finding in FINDINGS
     ]
+    return OperatingCurve(claim, family, role, _by_dose(own))
 
 
-def _by_dose(answers: Sequence[GradedAnswer], claim: str) -> tuple[AtDose, ...]:
+def _by_dose(answers: Sequence[GradedAnswer]) -> tuple[AtDose, ...]:
     curves = []
     for dose in DOSES:
-        own = [one for one in answers if one.claim == claim and one.dose == dose]
+        own = [one for one in answers if one.dose == dose]
         effects = tuple(one.effect for one in own if one.effect is not None)
         if own:
             curves.append(AtDose(dose, Counter(one.finding for one in own), effects))

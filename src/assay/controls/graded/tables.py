@@ -5,8 +5,15 @@ from collections.abc import Iterator, Sequence
 from assay.controls.answers import padded_table
 from assay.controls.graded.calibration import Proposal, propose
 from assay.controls.graded.cases import GradedAnswer
-from assay.controls.graded.families import DOSES
-from assay.controls.graded.rates import FINDINGS, AtDose, Count, OperatingCurve, operating_curves
+from assay.controls.graded.families import DOSES, ONE_MODEL, ROLES, families_of
+from assay.controls.graded.rates import (
+    FINDINGS,
+    AtDose,
+    Count,
+    OperatingCurve,
+    operating_curve,
+    operating_curves,
+)
 from assay.report.charts.operating import OperatingPanel, operating_figure
 from assay.report.charts.style import Figure
 
@@ -27,6 +34,8 @@ def graded_lines(answers: Sequence[GradedAnswer]) -> Iterator[str]:
     yield from effect_lines(operating_curves(answers, "calibration"))
     yield ""
     yield from proposal_lines(propose(answers))
+    yield ""
+    yield from family_lines(answers)
     yield ""
     test = operating_curves(answers, "test")
     if any(curve.doses for curve in test):
@@ -71,6 +80,22 @@ def effect_lines(curves: Sequence[OperatingCurve]) -> Iterator[str]:
         if curve.doses
     ]
     yield from padded_table(("claim", "family", *_dose_columns()), rows)
+
+
+def family_lines(answers: Sequence[GradedAnswer]) -> Iterator[str]:
+    """What falls with the dose of a family, claim by claim: the mean effects at every dose."""
+    curves = [
+        operating_curve(answers, claim, family.name, role)
+        for role in ROLES
+        for family in families_of(role)
+        for claim in ONE_MODEL
+    ]
+    rows = [
+        (curve.family, curve.role, curve.claim, *(_mean(curve.at(dose)) for dose in DOSES))
+        for curve in curves
+        if any(one.effects for one in curve.doses)
+    ]
+    yield from padded_table(("family", "role", "claim", *_dose_columns()), rows)
 
 
 def proposal_lines(proposals: Sequence[Proposal]) -> Iterator[str]:
@@ -135,6 +160,10 @@ def _share(count: Count) -> str:
 
 def _findings(at: AtDose) -> str:
     return " / ".join(str(at.findings.get(finding, 0)) for finding in FINDINGS) if at.n else "-"
+
+
+def _mean(at: AtDose) -> str:
+    return f"{at.mean:.2f}" if at.effects else "-"
 
 
 def _effects(at: AtDose) -> str:
