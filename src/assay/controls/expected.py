@@ -54,8 +54,9 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
     },
     "agrees": {
         "reason": (
-            "supported",
-            "Only the attended cue changes the prediction, however importance is measured.",
+            "not contradicted",
+            "Only the attended cue changes the prediction, so the top of the order agrees; the "
+            "order of the background items, which tau counts as well, is left to chance.",
         ),
         "decoupled": (
             "not supported",
