@@ -152,7 +152,7 @@ def _bins(placed: pl.DataFrame, quantity: Quantity) -> Iterator[tuple[str, pl.Da
 def _statistic(
     rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int
 ) -> dict[str, object]:
-    """The numbers of a statistic; of a mean only the values, because all means share their draws."""
+    """The numbers of a statistic; of a mean only the values: all means share their draws."""
     there = rows.filter(pl.col("value").is_not_null())
     counts = {"n": len(there), "skipped": len(rows) - len(there)}
     if statistic in MEANS:
