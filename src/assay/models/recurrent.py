@@ -27,6 +27,7 @@ from assay.models.encoders import (
     single_pass,
     slots,
     take,
+    take_steps,
 )
 from assay.models.item_changes import FadingRestart
 
@@ -151,7 +152,7 @@ class Bidirectional(nn.Module, ABC):
             (backward, backward_half, forward, forward_half),
         ):
             behind = F.linear(other.states, other_half) + projection.offset
-            stored = behind.gather(0, mirror.T[..., None].expand_as(behind))
+            stored = take_steps(behind, mirror)
             changed = mirror.T if current is backward else slots(frame.mask)
             if exact:
                 yield ChangePass(changed, current.restart(*starts[current], own_half, stored))
@@ -198,8 +199,7 @@ class LSTMPass(RecurrentPass):
         self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.bias = bias + more_bias
         self.recurrent = self.hidden_unit * from_state.T.contiguous()  # (H, 4H)
-        start = self.project(frame.start).expand(1, len(frame.mask), -1)
-        inputs = torch.cat([start, frame.map_items(self.project)])
+        inputs = frame.map_start_and_items(self.project)
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
         self.read(0)
 
@@ -259,9 +259,9 @@ class GRUPass(RecurrentPass):
         self.recurrent = from_state.T.contiguous()  # (H, 3H)
         both, self.new_bias = torch.split(more_bias, [2 * self.size, self.size])
         self.bias = bias + F.pad(both, (0, self.size))
-        from_items = frame.map_items(self.project)
-        # The first row is never read; it takes the place of the start marker.
-        super().__init__(F.pad(from_items, (0, 0, 0, 0, 1, 0)), frame.mask, self.size, NO_CELL)
+        # The inputs of the start marker are not read: the GRU has none.
+        inputs = frame.map_start_and_items(self.project)
+        super().__init__(inputs, frame.mask, self.size, NO_CELL)
         self.read(1)
 
     def project(self, embedded: Tensor) -> Tensor:
