@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,7 @@ from assay.statistics.estimates import f1_influence, mean_estimate
 from assay.statistics.intervals import (
     Interval,
     f1_difference,
-    mean_interval,
+    mean_intervals,
     median_interval,
     score_interval,
     scored_classes,
@@ -23,12 +24,14 @@ from assay.statistics.intervals import (
 )
 
 SIGNIFICANT = 0.05
+VALUES = "values"  # of a mean whose interval is not computed yet
 ALL = "all"
 OVER_SEEDS = "mean_over_seeds"  # of one number per trained model
 OVER_DOCUMENTS = "over_documents"  # of two groups of trained models, document by document
 COMMON_F1 = "common_f1"  # of one group of trained models, with the same classes for all groups
 SHARED, BY_SEED = "mean_shared", "mean_by_seed"
 OF_THE_PROBE = (OVER_DOCUMENTS, COMMON_F1)  # computed from the rows of other quantities too
+MEANS = ("mean", SHARED, BY_SEED)
 CLASSIFICATION = ("accuracy", "f1", "macro_f1")  # of a quantity that holds a class index
 SCHEMA = pl.Schema(
     {
@@ -58,6 +61,10 @@ def summarize(
         for probe in present
         for row in _probe_rows(joined.filter(pl.col("probe") == probe), probe, classes, seed)
     ]
+    means = [row for row in rows if VALUES in row]
+    columns = [cast(np.ndarray, row.pop(VALUES)) for row in means]
+    for row, interval in zip(means, mean_intervals(columns, seed), strict=True):
+        row |= _numbers(interval)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -144,21 +151,26 @@ def _bins(placed: pl.DataFrame, quantity: Quantity) -> Iterator[tuple[str, pl.Da
 
 def _statistic(
     rows: pl.DataFrame, statistic: str, classes: Sequence[str], seed: int
-) -> dict[str, float | int | None]:
+) -> dict[str, object]:
+    """The numbers of a statistic; of a mean only the values: all means share their draws."""
     there = rows.filter(pl.col("value").is_not_null())
+    counts = {"n": len(there), "skipped": len(rows) - len(there)}
+    if statistic in MEANS:
+        return {VALUES: there["value"].to_numpy(), **counts}
     if statistic in CLASSIFICATION:
         interval = _classified(there, statistic, classes, seed)
     else:
         interval = _interval(there["value"].to_numpy(), statistic, seed)
+    return {**_numbers(interval), **counts}
+
+
+def _numbers(interval: Interval) -> dict[str, float | None]:
     bounds = {"value": interval.value, "low": interval.low, "high": interval.high}
-    numbers = {key: None if math.isnan(bound) else bound for key, bound in bounds.items()}
-    return {**numbers, "n": len(there), "skipped": len(rows) - len(there)}
+    return {key: None if math.isnan(bound) else bound for key, bound in bounds.items()}
 
 
 def _interval(values: np.ndarray, statistic: str, seed: int) -> Interval:
     match statistic:
-        case "mean" | "mean_shared" | "mean_by_seed":
-            return mean_interval(values, seed)
         case "mean_over_seeds":
             return seeds_interval(values)
         case "median":

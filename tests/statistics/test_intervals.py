@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from assay.statistics.intervals import (
     _resampled_medians,
     balanced_accuracy_interval,
     mean_interval,
+    mean_intervals,
     median_interval,
     seeds_interval,
     share_interval,
@@ -156,3 +158,10 @@ def test_balanced_accuracy_of_few_documents_is_covered():
         found = balanced_accuracy_interval(labels.tolist(), predictions.tolist())
         hits += found.low <= 0.5
     assert hits / 1_000 >= 0.965
+
+
+def test_columns_that_share_their_resamples_have_the_intervals_of_single_ones():
+    rng = np.random.default_rng(3)
+    columns = [rng.normal(size=n) for n in (40, 7, 40, 1, 0, 40)]
+    for column, interval in zip(columns, mean_intervals(columns, 5), strict=True):
+        np.testing.assert_equal(asdict(interval), asdict(mean_interval(column, 5)))

@@ -177,7 +177,7 @@ class TestOrder:
 
 class TestPlausible:
     def test_auc_decides(self):
-        high, low = (np.clip(made.spread(mean), 0, 1) for mean in (0.8, 0.5))
+        high, low = (np.clip(made.spread(mean), 0, 1) for mean in (0.9, 0.5))
         assert entry("plausible", made.rationale(high))["finding"] == "supported"
         assert entry("plausible", made.rationale(low))["finding"] == "contradicted"
 

@@ -20,7 +20,7 @@ from assay.models.heads import AffineHead, PairHead, decode
 from assay.models.item_changes import Readout, logits_after_each_change
 from assay.models.protocol import AffineTerms, States
 from assay.models.recurrent import BiLSTM
-from assay.models.scaled_items import scaled_states
+from assay.models.scaled_items import scaled_projections, scaled_states
 
 ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "bilstm": BiLSTM,
@@ -158,8 +158,11 @@ class Network(nn.Module):
 
     def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:
         """Logits (B, S, C) of S copies of each document, whose embeddings are scaled (B, S, T)."""
-        frame = self.text.frame(self.embed(batch), batch.mask)
-        items = scaled_states(self.text.encoder, frame, scales)
+        frame, encoder = self.text.frame(self.embed(batch), batch.mask), self.text.encoder
+        if isinstance(encoder, BiLSTM) and batch.imposed is None and not scales.requires_grad:
+            readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
+            return readout.of_copies(scaled_projections(encoder, frame, scales, readout.projection))
+        items = scaled_states(encoder, frame, scales)
         documents, copies = scales.shape[:2]
         query, allowed, imposed = (
             None if part is None else part.repeat_interleave(copies, 0)

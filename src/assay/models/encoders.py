@@ -54,19 +54,39 @@ class Frame:
         names = None if self.names is None else self.names.gather(1, self.mirror)
         return Frame(items, self.mask, self.end, self.start, names)
 
-    def map_items(self, function: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply a function of single items to all, step by step (T, B, k); equal items once."""
+    def map_start_and_items(self, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """Apply a function of single items to the start marker and all items, step by step.
+
+        The result is (T + 1, B, k). Equal items are mapped once.
+        """
+        steps = self.items.transpose(0, 1)
+        start = function(self.start)
+        mapped = start.new_empty(len(steps) + 1, steps.shape[1], len(start))
+        mapped[0] = start
         if self.names is None:
-            return function(self.items.transpose(0, 1))
+            mapped[1:] = function(steps)
+            return mapped
         _, places = torch.unique(self.names.T, return_inverse=True)
-        distinct = self.items.new_empty(int(places.max()) + 1, self.items.shape[-1])
-        distinct[places.flatten()] = self.items.transpose(0, 1).flatten(0, 1)
-        return function(distinct)[places]
+        rows = places.flatten()
+        distinct = self.items.new_empty(int(places.max()) + 1, steps.shape[-1])
+        distinct[rows] = steps.flatten(0, 1)
+        torch.index_select(function(distinct), 0, rows, out=mapped[1:].flatten(0, 1))
+        return mapped
 
 
 def take(values: Tensor, positions: Tensor) -> Tensor:
     """Select values (B, T, k) at positions (B, S): (B, S, k)."""
-    return values.gather(1, positions[..., None].expand(-1, -1, values.shape[-1]))
+    batch, length, size = values.shape
+    first = length * torch.arange(batch, device=values.device)[:, None]
+    rows = (positions + first).flatten()
+    return values.flatten(0, 1).index_select(0, rows).view(batch, -1, size)
+
+
+def take_steps(values: Tensor, positions: Tensor) -> Tensor:
+    """Select values (T, B, k), whose first axis is the step, at positions (B, S): (S, B, k)."""
+    _, batch, size = values.shape
+    rows = positions.T * batch + torch.arange(batch, device=values.device)
+    return values.flatten(0, 1).index_select(0, rows.flatten()).view(-1, batch, size)
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,17 @@ class Readout:
             ~changed.real, -math.inf
         ), read
 
+    @torch.no_grad()
+    def of_copies(self, projected: Tensor) -> Tensor:
+        """Logits (B, S, C) of S copies per document, from projected states (T, B, S, k)."""
+        attended, read = torch.split(projected, self.sizes, -1)
+        query, allowed = (
+            None if part is None else part[:, None] for part in (self.query, self.allowed)
+        )
+        weights = self.attention.score(attended, query).softmax(0)
+        context = (read * weights[..., None]).sum(0)
+        return self.head.finish(context, query, allowed)
+
     def finish(self, pool: RunningSoftmax, dtype: torch.dtype) -> Tensor:
         """Logits (B, T, C) of the pooled values."""
         logits = self.head.finish(pool.mean().to(dtype), self.query, self.allowed)

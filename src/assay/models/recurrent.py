@@ -27,10 +27,12 @@ from assay.models.encoders import (
     single_pass,
     slots,
     take,
+    take_steps,
 )
 from assay.models.item_changes import FadingRestart
 
 SHRINK = 15 / 16  # documents that have ended are left out once they are more than a sixteenth
+REGISTER = 16  # numbers in the widest vector register
 
 
 class RecurrentPass(ABC):
@@ -61,14 +63,14 @@ class RecurrentPass(ABC):
         """The states (T, B, H) after each item."""
         return self.hidden[2:]
 
-    def gates(self, hidden: Tensor, recurrent: Tensor) -> Tensor:
-        """The product of states (N, H) and a matrix, in memory that every step uses again.
+    def gates(self, rows: int) -> Tensor:
+        """Memory (N, gates) for the gates of so many states, which every step uses again.
 
         New memory for every step would cost as much as half of the product.
         """
-        if len(self._gates) < len(hidden):
-            self._gates = self.inputs.new_empty(len(hidden), self.inputs.shape[-1])
-        return torch.mm(hidden, recurrent, out=self._gates[: len(hidden)])
+        if len(self._gates) < rows:
+            self._gates = self.inputs.new_empty(rows, self.inputs.shape[-1])
+        return self._gates[:rows]
 
     def starts(self, substitutes: Tensor | None) -> tuple[Tensor, Tensor]:
         """Hidden state and cell (T, B, H) of each slot: after everything before item t, and then,
@@ -89,7 +91,10 @@ class RecurrentPass(ABC):
         others stay contiguous.
         """
         projector = projection.T.contiguous()
-        memory = stored.new_empty(stored.shape).flatten(0, 1)
+        size = len(projection)
+        # A product is written faster if its rows start at multiples of a vector register.
+        width = -(-size // REGISTER) * REGISTER
+        memory = stored.new_empty(stored.shape[:2].numel(), width)[:, :size]
         reading = [count for count in self.mask.sum(1).tolist() if count]  # documents with item j
         kept = len(self.mask[0])
         for item in range(1, len(reading)):
@@ -98,8 +103,9 @@ class RecurrentPass(ABC):
                 hidden, cell = (part[:, :kept].contiguous() for part in (hidden, cell))
             own = hidden[:item].view(-1, hidden.shape[-1])
             self.advance(own, cell[:item].view(len(own), -1), self.inputs[item + 1, :kept])
-            values = torch.mm(own, projector, out=memory[: len(own)]).view(item, kept, -1)
-            values += stored[item, :kept]
+            projected = memory[: len(own)]
+            values = projected.view(item, kept, size).copy_(stored[item, :kept])
+            projected.addmm_(own, projector)
             real = None if kept == reading[item] else self.mask[item, :kept].expand(item, -1)
             yield ChangedStates((slice(item), slice(kept)), values, real)
 
@@ -146,7 +152,7 @@ class Bidirectional(nn.Module, ABC):
             (backward, backward_half, forward, forward_half),
         ):
             behind = F.linear(other.states, other_half) + projection.offset
-            stored = behind.gather(0, mirror.T[..., None].expand_as(behind))
+            stored = take_steps(behind, mirror)
             changed = mirror.T if current is backward else slots(frame.mask)
             if exact:
                 yield ChangePass(changed, current.restart(*starts[current], own_half, stored))
@@ -193,8 +199,7 @@ class LSTMPass(RecurrentPass):
         self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.bias = bias + more_bias
         self.recurrent = self.hidden_unit * from_state.T.contiguous()  # (H, 4H)
-        start = self.project(frame.start).expand(1, len(frame.mask), -1)
-        inputs = torch.cat([start, frame.map_items(self.project)])
+        inputs = frame.map_start_and_items(self.project)
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
         self.read(0)
 
@@ -202,8 +207,10 @@ class LSTMPass(RecurrentPass):
         return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        gates = self.gates(hidden, self.recurrent)
-        gates.view(-1, *inputs.shape).add_(inputs)
+        gates = self.gates(len(hidden))
+        # The product adds to memory that holds the inputs: cheaper than to add them afterwards.
+        gates.view(-1, *inputs.shape).copy_(inputs)
+        gates.addmm_(hidden, self.recurrent)
         write, keep, new, show = gates.sigmoid_().chunk(4, -1)
         cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)  # new = 2 sigmoid - 1
         torch.sigmoid(cell, out=hidden)
@@ -252,16 +259,17 @@ class GRUPass(RecurrentPass):
         self.recurrent = from_state.T.contiguous()  # (H, 3H)
         both, self.new_bias = torch.split(more_bias, [2 * self.size, self.size])
         self.bias = bias + F.pad(both, (0, self.size))
-        from_items = frame.map_items(self.project)
-        # The first row is never read; it takes the place of the start marker.
-        super().__init__(F.pad(from_items, (0, 0, 0, 0, 1, 0)), frame.mask, self.size, NO_CELL)
+        # The inputs of the start marker are not read: the GRU has none.
+        inputs = frame.map_start_and_items(self.project)
+        super().__init__(inputs, frame.mask, self.size, NO_CELL)
         self.read(1)
 
     def project(self, embedded: Tensor) -> Tensor:
         return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        product = self.gates(hidden, self.recurrent).view(-1, *inputs.shape)
+        product = torch.mm(hidden, self.recurrent, out=self.gates(len(hidden)))
+        product = product.view(-1, *inputs.shape)
         hidden = hidden.view(*product.shape[:-1], -1)
         sizes = [2 * self.size, self.size]
         gates, new = torch.split(product, sizes, -1)

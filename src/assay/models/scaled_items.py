@@ -10,8 +10,12 @@ therefore projected once per document, and a copy only multiplies the projection
 the two matrix products of an LSTM's step only the recurrent one is left, which is a third of the
 work. Its derivative with respect to the scales needs no product with the embedding either; it is
 written out below, because torch's own backward pass records some twenty operations per step.
+
+Without a derivative no state is kept: attention and head read the projections of each state as soon
+as it is computed, while it is still in the cache.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,8 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from assay.models.encoders import Convolution, Encoder, Frame
+from assay.models.encoders import Convolution, Encoder, Frame, Projection
 from assay.models.recurrent import BiLSTM
+
+# Halves of hidden states and doubled cells save arithmetic, because tanh(x) = 2 sigmoid(2x) - 1.
+# Scaling by a power of two is exact.
+HIDDEN_UNIT = 2.0
+CELL_UNIT = 0.5
 
 
 def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
@@ -30,10 +39,7 @@ def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
     """
     scales = scales.to(frame.items.dtype)
     if isinstance(encoder, BiLSTM):
-        both = (
-            _Direction.of(encoder.forwards, frame.items, frame.start),
-            _Direction.of(encoder.backwards, frame.items, frame.end),
-        )
+        both = _both_directions(encoder, frame)
         return cast(Tensor, _ScaledBiLSTM.apply(scales, *both))  # type: ignore[no-untyped-call]
     if isinstance(encoder, Convolution):
         return _scaled_convolution(encoder, frame, scales)
@@ -42,6 +48,30 @@ def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
     mask = frame.mask.repeat_interleave(copies, 0)
     states = encoder(Frame(items, mask, frame.start, frame.end))
     return states.view(-1, copies, *states.shape[1:])
+
+
+@torch.no_grad()
+def scaled_projections(
+    encoder: BiLSTM, frame: Frame, scales: Tensor, projection: Projection
+) -> Tensor:
+    """Projections (T, B, S, k) of the states of S copies of each document, without a derivative."""
+    scales = scales.to(frame.items.dtype)
+    documents, copies, length = scales.shape
+    offset = projection.offset.expand(documents, -1).repeat_interleave(copies, 0)
+    values = scales.new_empty(length, *offset.shape)
+    ahead, behind = ((HIDDEN_UNIT * half).T.contiguous() for half in projection.halves())
+    forwards, backwards = _both_directions(encoder, frame)
+    forward_order, backward_order = _orders(length)
+
+    def put_first(item: int, hidden: Tensor) -> None:
+        torch.addmm(offset, hidden, ahead, out=values[item])
+
+    def put_second(item: int, hidden: Tensor) -> None:
+        values[item].addmm_(hidden, behind)
+
+    forwards.read(scales, forward_order, put_first)
+    backwards.read(scales, backward_order, put_second)
+    return values.view(length, documents, copies, -1)
 
 
 def _scaled_convolution(encoder: Convolution, frame: Frame, scales: Tensor) -> Tensor:
@@ -68,13 +98,17 @@ class _ScaledBiLSTM(torch.autograd.Function):
         documents, copies, length = scales.shape
         size = len(forwards.recurrent)
         states = scales.new_empty(documents, copies, length, 2 * size)
-        kept = context.needs_input_grad[0]
-        context.passes = [
-            (direction, order, direction.read(scales, order, half, kept))
-            for direction, order, half in zip(
-                (forwards, backwards), _orders(length), states.chunk(2, -1), strict=True
-            )
-        ]
+        context.passes = []
+        for direction, order, half in zip(
+            (forwards, backwards), _orders(length), states.chunk(2, -1), strict=True
+        ):
+            activations = _Activations.empty(documents * copies, length, size, scales)
+
+            def put(item: int, hidden: Tensor, half: Tensor = half) -> None:
+                torch.mul(hidden.view(documents, copies, -1), HIDDEN_UNIT, out=half[:, :, item])
+
+            direction.read(scales, order, put, activations)
+            context.passes.append((direction, order, activations))
         return states
 
     @staticmethod
@@ -86,16 +120,31 @@ class _ScaledBiLSTM(torch.autograd.Function):
         return slopes, None, None
 
 
+def _both_directions(encoder: BiLSTM, frame: Frame) -> tuple["_Direction", "_Direction"]:
+    return (
+        _Direction.of(encoder.forwards, frame.items, frame.start),
+        _Direction.of(encoder.backwards, frame.items, frame.end),
+    )
+
+
 def _orders(length: int) -> tuple[range, range]:
     return range(length), range(length - 1, -1, -1)
 
 
 @dataclass(frozen=True)
 class _Activations:
-    """The gates (T, R, 4H) and cells (T + 1, R, H) of R copies, step by step."""
+    """The gates (T, R, 4H) and cells (T + 1, R, H) of R copies, step by step.
+
+    The cells are multiples of `CELL_UNIT`.
+    """
 
     gates: Tensor
     cells: Tensor
+
+    @classmethod
+    def empty(cls, rows: int, length: int, size: int, like: Tensor) -> "_Activations":
+        """Memory for the activations."""
+        return cls(like.new_empty(length, rows, 4 * size), like.new_empty(length + 1, rows, size))
 
     def factors(self) -> tuple[Tensor, Tensor, Tensor]:
         """The derivatives of one step with respect to the next cell and hidden state.
@@ -106,10 +155,10 @@ class _Activations:
         """
         gates = self.gates.view(*self.gates.shape[:2], 4, -1)
         write, keep, new, show = gates.unbind(2)
-        shown = torch.tanh(self.cells[1:])
+        shown = self.cells[1:].sigmoid().mul_(2).sub_(1)
         by_gate = gates * (1 - gates)  # the slope of each sigmoid
         by_gate[:, :, 0].mul_(2 * new - 1)
-        by_gate[:, :, 1].mul_(self.cells[:-1])
+        by_gate[:, :, 1].mul_(self.cells[:-1]).mul_(CELL_UNIT)
         by_gate[:, :, 2].mul_(2 * write)
         by_gate[:, :, 3].mul_(shown)
         return keep, show * (1 - shown * shown), by_gate
@@ -139,28 +188,38 @@ class _Direction:
         recurrent = from_state.T.contiguous()
         return cls(inputs[:, :, None], total, recurrent, (show * torch.tanh(cell), cell))
 
-    def read(self, scales: Tensor, order: range, states: Tensor, kept: bool) -> _Activations | None:
-        """Write the states (B, S, T, H) of all copies; keep what the derivative needs."""
-        documents, copies, length = scales.shape
+    def read(
+        self,
+        scales: Tensor,
+        order: range,
+        put: Callable[[int, Tensor], object],
+        kept: _Activations | None = None,
+    ) -> None:
+        """Read all copies. `put` gets each item and its states (R, H) in units of `HIDDEN_UNIT`.
+
+        The states are used before the next step, which overwrites them. `kept` is filled with what
+        the derivative needs.
+        """
+        documents, copies = scales.shape[:2]
         size, rows = len(self.recurrent), documents * copies
-        hidden, cell = (state.expand(rows, size).clone() for state in self.start)
-        gates = scales.new_empty(length if kept else 1, rows, 4 * size)
-        cells = scales.new_empty(length + 1 if kept else 1, rows, size)
-        cells[0] = cell
+        hidden = (self.start[0] / HIDDEN_UNIT).expand(rows, size).clone()
+        cell = (self.start[1] / CELL_UNIT).expand(rows, size).clone()
+        recurrent = HIDDEN_UNIT * self.recurrent
+        gates = scales.new_empty(1, rows, 4 * size) if kept is None else kept.gates
+        if kept is not None:
+            kept.cells[0] = cell
         steps = scales.permute(2, 0, 1)[..., None].contiguous()
         for number, item in enumerate(order):
-            own = gates[number if kept else 0]
+            own = gates[0 if kept is None else number]
             apart = own.view(documents, copies, -1)
             torch.addcmul(self.bias, steps[item], self.inputs[item], out=apart)
-            own.addmm_(hidden, self.recurrent)
-            write, keep, new, show = own.sigmoid_().chunk(4, -1)
-            cell.mul_(keep).addcmul_(write, new, value=2).sub_(write)
-            torch.mul(cell, 2, out=hidden)
-            hidden.sigmoid_().mul_(2).sub_(1).mul_(show)
-            states[:, :, item] = hidden.view(documents, copies, size)
-            if kept:
-                cells[number + 1] = cell
-        return _Activations(gates, cells) if kept else None
+            write, keep, new, show = own.addmm_(hidden, recurrent).sigmoid_().chunk(4, -1)
+            cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)
+            torch.sigmoid(cell, out=hidden)
+            hidden.sub_(0.5).mul_(show)
+            put(item, hidden)
+            if kept is not None:
+                kept.cells[number + 1] = cell
 
     def add_slopes(
         self, slopes: Tensor, gradients: Tensor, order: range, activations: _Activations
