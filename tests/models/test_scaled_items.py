@@ -63,3 +63,14 @@ def test_presence_may_be_boolean():
     present = torch.tensor([[[True, False, True, True, False]]])
     found = model.logits_with_scaled_items(documents, present)
     torch.testing.assert_close(found, model.logits_with_scaled_items(documents, present.double()))
+
+
+@pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
+@torch.no_grad()
+def test_copies_that_begin_or_end_alike_are_read_once_and_correctly(task: str, classes: int):
+    model = network(task=task, classes=classes)
+    documents = batch([6, 6, 6], pair=task == "pair", classes=classes)
+    rng = torch.Generator().manual_seed(1)
+    scales = torch.randint(0, 2, (3, 40, 6), generator=rng).double()  # with repeated copies
+    found = model.logits_with_scaled_items(documents, scales)
+    torch.testing.assert_close(found, plain_logits(model, documents, scales))

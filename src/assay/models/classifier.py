@@ -156,6 +156,13 @@ class Network(nn.Module):
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
         return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)
 
+    @property
+    def kept_per_scaled_item(self) -> int | None:
+        """A recurrent encoder keeps what attention and head read of a state, not the state."""
+        if not isinstance(self.text.encoder, BiLSTM):
+            return None
+        return len(self.attention.projection()) + len(self.head.projection())
+
     def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:
         """Logits (B, S, C) of S copies of each document, whose embeddings are scaled (B, S, T)."""
         frame, encoder = self.text.frame(self.embed(batch), batch.mask), self.text.encoder

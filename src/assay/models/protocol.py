@@ -121,6 +121,11 @@ class SupportsReplacement(Protocol):
 class SupportsScaledItems(Protocol):
     """A model that reads documents with scaled items faster than one encoder pass per copy."""
 
+    @property
+    def kept_per_scaled_item(self) -> int | None:
+        """The numbers kept per item of a copy without a derivative; None: a state and more."""
+        ...
+
     def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:
         """Logits (B, S, C) of S copies of each document, differentiable in `scales` (B, S, T).
 

@@ -12,10 +12,11 @@ work. Its derivative with respect to the scales needs no product with the embedd
 written out below, because torch's own backward pass records some twenty operations per step.
 
 Without a derivative no state is kept: attention and head read the projections of each state as soon
-as it is computed, while it is still in the cache.
+as it is computed, while it is still in the cache. Copies that begin alike share their states until
+they differ.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ from torch.nn import functional as F
 
 from assay.models.encoders import Convolution, Encoder, Frame, Projection
 from assay.models.recurrent import BiLSTM
+from assay.models.shared_prefixes import shared_prefixes
 
 # Halves of hidden states and doubled cells save arithmetic, because tanh(x) = 2 sigmoid(2x) - 1.
 # Scaling by a power of two is exact.
@@ -59,18 +61,18 @@ def scaled_projections(
     documents, copies, length = scales.shape
     offset = projection.offset.expand(documents, -1).repeat_interleave(copies, 0)
     values = scales.new_empty(length, *offset.shape)
-    ahead, behind = ((HIDDEN_UNIT * half).T.contiguous() for half in projection.halves())
-    forwards, backwards = _both_directions(encoder, frame)
-    forward_order, backward_order = _orders(length)
-
-    def put_first(item: int, hidden: Tensor) -> None:
-        torch.addmm(offset, hidden, ahead, out=values[item])
-
-    def put_second(item: int, hidden: Tensor) -> None:
-        values[item].addmm_(hidden, behind)
-
-    forwards.read(scales, forward_order, put_first)
-    backwards.read(scales, backward_order, put_second)
+    product, spare = torch.empty_like(offset), torch.empty_like(offset)
+    for number, (direction, half, order) in enumerate(
+        zip(_both_directions(encoder, frame), projection.halves(), _orders(length), strict=True)
+    ):
+        projector = (HIDDEN_UNIT * half).T.contiguous()
+        for item, hidden, of_copies in direction.read_shared(scales, order):
+            own = torch.mm(hidden, projector, out=product[: len(hidden)])
+            if number == 0:
+                torch.index_select(own, 0, of_copies, out=values[item])
+            else:
+                torch.index_select(own, 0, of_copies, out=spare)
+                values[item].add_(spare).add_(offset)
     return values.view(length, documents, copies, -1)
 
 
@@ -103,11 +105,7 @@ class _ScaledBiLSTM(torch.autograd.Function):
             (forwards, backwards), _orders(length), states.chunk(2, -1), strict=True
         ):
             activations = _Activations.empty(documents * copies, length, size, scales)
-
-            def put(item: int, hidden: Tensor, half: Tensor = half) -> None:
-                torch.mul(hidden.view(documents, copies, -1), HIDDEN_UNIT, out=half[:, :, item])
-
-            direction.read(scales, order, put, activations)
+            direction.read(scales, order, half, activations)
             context.passes.append((direction, order, activations))
         return states
 
@@ -188,38 +186,44 @@ class _Direction:
         recurrent = from_state.T.contiguous()
         return cls(inputs[:, :, None], total, recurrent, (show * torch.tanh(cell), cell))
 
-    def read(
-        self,
-        scales: Tensor,
-        order: range,
-        put: Callable[[int, Tensor], object],
-        kept: _Activations | None = None,
-    ) -> None:
-        """Read all copies. `put` gets each item and its states (R, H) in units of `HIDDEN_UNIT`.
+    def first_states(self, rows: int) -> tuple[Tensor, Tensor]:
+        """Hidden state and cell (R, H) after the marker, in their units."""
+        hidden, cell = self.start[0] / HIDDEN_UNIT, self.start[1] / CELL_UNIT
+        return hidden.repeat(rows, 1), cell.repeat(rows, 1)
 
-        The states are used before the next step, which overwrites them. `kept` is filled with what
-        the derivative needs.
+    def read_shared(self, scales: Tensor, order: range) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Each item, its distinct states (N, H) and which of them each copy has (R,).
+
+        The states are in units of `HIDDEN_UNIT` and are used before the next step overwrites them.
         """
-        documents, copies = scales.shape[:2]
-        size, rows = len(self.recurrent), documents * copies
-        hidden = (self.start[0] / HIDDEN_UNIT).expand(rows, size).clone()
-        cell = (self.start[1] / CELL_UNIT).expand(rows, size).clone()
+        documents, copies, _ = scales.shape
+        hidden, cell = self.first_states(documents)
         recurrent = HIDDEN_UNIT * self.recurrent
-        gates = scales.new_empty(1, rows, 4 * size) if kept is None else kept.gates
-        if kept is not None:
-            kept.cells[0] = cell
+        memory = scales.new_empty(documents * copies, recurrent.shape[1])
+        prefixes = shared_prefixes(scales[..., list(order)])
+        for item, prefix in zip(order, prefixes, strict=True):
+            if prefix.parents is not None:
+                hidden, cell = hidden[prefix.parents], cell[prefix.parents]
+            inputs, gates = self.inputs[item, :, 0], memory[: len(hidden)]
+            own = inputs if documents == 1 else inputs[prefix.documents]
+            torch.addcmul(self.bias, prefix.scales, own, out=gates)
+            _advance(gates.addmm_(hidden, recurrent), hidden, cell)
+            yield item, hidden, prefix.of_copies
+
+    def read(self, scales: Tensor, order: range, states: Tensor, kept: _Activations) -> None:
+        """Write the states (B, S, T, H) of all copies, and keep what the derivative needs."""
+        documents, copies = scales.shape[:2]
+        hidden, cell = self.first_states(documents * copies)
+        recurrent = HIDDEN_UNIT * self.recurrent
+        kept.cells[0] = cell
         steps = scales.permute(2, 0, 1)[..., None].contiguous()
         for number, item in enumerate(order):
-            own = gates[0 if kept is None else number]
-            apart = own.view(documents, copies, -1)
+            gates = kept.gates[number]
+            apart = gates.view(documents, copies, -1)
             torch.addcmul(self.bias, steps[item], self.inputs[item], out=apart)
-            write, keep, new, show = own.addmm_(hidden, recurrent).sigmoid_().chunk(4, -1)
-            cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)
-            torch.sigmoid(cell, out=hidden)
-            hidden.sub_(0.5).mul_(show)
-            put(item, hidden)
-            if kept is not None:
-                kept.cells[number + 1] = cell
+            _advance(gates.addmm_(hidden, recurrent), hidden, cell)
+            torch.mul(hidden.view(documents, copies, -1), HIDDEN_UNIT, out=states[:, :, item])
+            kept.cells[number + 1] = cell
 
     def add_slopes(
         self, slopes: Tensor, gradients: Tensor, order: range, activations: _Activations
@@ -240,6 +244,14 @@ class _Direction:
         inputs = self.inputs[list(order)]  # (T, B, 1, 4H), in reading order
         found = torch.matmul(by_gate.view(length, documents, copies, -1), inputs.mT)[..., 0]
         slopes[..., list(order)] += found.permute(1, 2, 0)
+
+
+def _advance(gates: Tensor, hidden: Tensor, cell: Tensor) -> None:
+    """One step of states (R, H) in their units, in place, given the inputs (R, 4H) of the gates."""
+    write, keep, new, show = gates.sigmoid_().chunk(4, -1)
+    cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)
+    torch.sigmoid(cell, out=hidden)
+    hidden.sub_(0.5).mul_(show)
 
 
 def _double_tanh_gate(parameter: Tensor) -> Tensor:

@@ -69,7 +69,11 @@ class EqualDocuments:
     def _passes(self, scales: Tensor, *, gradient: bool) -> Iterator[tuple[slice, slice]]:
         """Documents and copies that fit into one pass: whole documents, or parts of one."""
         documents, copies, length = scales.shape
-        most = rows_per_pass(self.view, length, gradient=gradient)
+        model = self.view.model
+        kept = None
+        if isinstance(model, SupportsScaledItems) and not gradient:
+            kept = model.kept_per_scaled_item
+        most = rows_per_pass(self.view, length, gradient=gradient, kept=kept)
         several, part = max(1, most // copies), min(copies, most)
         for first in range(0, documents, several):
             for start in range(0, copies, part):

@@ -98,9 +98,14 @@ def is_partly_marked(marks: Sequence[bool] | None) -> bool:
     return marks is not None and any(marks) and not all(marks)
 
 
-def rows_per_pass(view: View, length: int, *, gradient: bool = False) -> int:
-    """The number of documents of this length that fit into one pass of the model."""
-    state = view.states.items.shape[-1] * _BYTES_PER_STATE
+def rows_per_pass(
+    view: View, length: int, *, gradient: bool = False, kept: int | None = None
+) -> int:
+    """The number of documents of this length that fit into one pass of the model.
+
+    `kept` is how many numbers the model keeps per item; None: states and their projections.
+    """
+    state = view.states.items.shape[-1] * _BYTES_PER_STATE if kept is None else 4 * kept
     needed = length * state * (1 + _KEPT_FOR_GRADIENT * gradient)
     return max(1, PASS_BYTES // max(1, needed))
 
