@@ -26,7 +26,10 @@ LAST_POSITION = np.uint64(2**24 - 1)  # 24 bits for the position leave 40 random
 
 def document_keys(ids: Sequence[str], seed: int, purpose: str) -> Keys:
     """One key per document; another seed or purpose gives unrelated keys."""
-    return np.array([_key(name, seed, purpose) for name in ids], dtype=np.uint64)
+    # JSON separates the three unambiguously and writes every string in ASCII. All ids share what
+    # precedes them, so that part is written and hashed once.
+    shared = hashlib.sha256(json.dumps([seed, purpose])[:-1].encode("ascii"))
+    return np.array([_key(shared, name) for name in ids], dtype=np.uint64)
 
 
 def uniform(keys: Keys, *shape: int) -> NDArray[np.float64]:
@@ -75,10 +78,11 @@ def _fit_to_gaps(orders: NDArray[np.int64], mask: NDArray[np.bool_]) -> None:
         orders[gaps] = np.take_along_axis(orders[gaps], rank[:, None], axis=-1)
 
 
-def _key(name: str, seed: int, purpose: str) -> int:
-    # JSON separates the three unambiguously and writes every string in ASCII.
-    digest = hashlib.sha256(json.dumps([seed, purpose, name]).encode("ascii")).digest()
-    return int.from_bytes(digest[:KEY_BYTES], "little")
+def _key(shared: "hashlib._Hash", name: str) -> int:
+    """The key of `[seed, purpose, name]` in JSON, of which `shared` has hashed `[seed, purpose`."""
+    own = shared.copy()
+    own.update(f", {json.dumps(name)}]".encode("ascii"))
+    return int.from_bytes(own.digest()[:KEY_BYTES], "little")
 
 
 def _bits(keys: Keys, *shape: int) -> Keys:
