@@ -21,7 +21,7 @@ QUICK = {
     *("battery", "battery_imdb"),
     *("length_20", "length_80", "length_320", "length_1280", "length_4000"),
 }
-LONG = {"leave_one_out_imdb", "permutation_imdb", "battery_imdb_500"}
+LONG = {"leave_one_out_imdb", "permutation_imdb", "battery_imdb_500", "sampled_scores_many"}
 MEGABYTES = 200
 
 

@@ -43,7 +43,7 @@ def test_an_edited_probe_changes_audits_and_no_trainings(package: Path):
     before = {kind: key_of(kind) for kind in CODE}
     (package / "probes" / "uniform.py").write_text("ONE = 2\n")
     changed = {kind for kind in CODE if key_of(kind) != before[kind]}
-    assert changed == {"audit"}
+    assert changed == {"audit", "graded"}
 
 
 def test_an_edited_model_changes_everything_but_word_vectors(package: Path):

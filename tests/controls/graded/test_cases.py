@@ -43,7 +43,7 @@ def answers(folder):
 
 def test_every_claim_is_answered_on_both_of_its_families(answers):
     found = {(one.claim, one.role, one.family, one.dose) for one in answers}
-    assert found == {
+    assert found >= {
         (claim, role, pair.of(role), dose)
         for claim, pair in PAIRS.items()
         for role in ROLES
