@@ -164,7 +164,7 @@ GRADIENT_TOLERANCE = 1e-3  # of the document's largest
 LEAVE_ONE_OUT_TOLERANCE = 1e-5
 MEDIAN_TOLERANCE = 1e-6
 TAU_TOLERANCE = 1e-12
-MEAN_TAU_TOLERANCE = 0.01
+MEAN_TAU_TOLERANCE = 0.02  # rounding orders scores that nearly tie, in short documents most
 QUANTITIES = ("median_tvd", "max_jsd", *(f"tau_{one}_{other}" for one, other in PAIRS))
 
 
