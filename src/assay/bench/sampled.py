@@ -2,9 +2,8 @@
 
 LIME, kernel SHAP, integrated gradients and feature permutation of documents of 175 words, the
 length of a film review in IMDB: short reviews of one class, joined. Both routes read the same
-samples. captum's loops read 32 copies per pass; with the default of one they would be slower still.
-They take seconds per document and handle one document after another, so they are timed on a few
-documents and scaled.
+samples. captum's loops read 32 copies per pass; other numbers were not compared. They take seconds
+per document and handle one document after another, so they are timed on a few documents and scaled.
 """
 
 from collections.abc import Callable, Mapping

@@ -32,6 +32,7 @@ from assay.models.shared_prefixes import shared_prefixes
 # Scaling by a power of two is exact.
 HIDDEN_UNIT = 2.0
 CELL_UNIT = 0.5
+STEPS_AT_ONCE = 8  # of a derivative, so that their factors stay in the cache
 
 
 def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
@@ -144,19 +145,20 @@ class _Activations:
         """Memory for the activations."""
         return cls(like.new_empty(length, rows, 4 * size), like.new_empty(length + 1, rows, size))
 
-    def factors(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The derivatives of one step with respect to the next cell and hidden state.
+    def factors(self, first: int, end: int) -> tuple[Tensor, Tensor, Tensor]:
+        """The derivatives of N = end - first steps with respect to the next cell and hidden state.
 
-        Of the cell by the cell before (T, R, H), of the cell by the hidden state (T, R, H), and of
-        the inputs of the four gates (T, R, 4, H) by the cell or, for the last gate, by the hidden
-        state. They are computed for all steps at once, so that a step is a few operations.
+        Of the cell by the cell before (N, R, H), of the cell by the hidden state (N, R, H), and of
+        the inputs of the four gates (N, R, 4, H) by the cell or, for the last gate, by the hidden
+        state. They are computed for some steps at once, so that a step is a few operations.
         """
-        gates = self.gates.view(*self.gates.shape[:2], 4, -1)
+        gates = self.gates[first:end].view(end - first, len(self.gates[0]), 4, -1)
+        cells = self.cells[first : end + 1]
         write, keep, new, show = gates.unbind(2)
-        shown = self.cells[1:].sigmoid().mul_(2).sub_(1)
+        shown = cells[1:].sigmoid().mul_(2).sub_(1)
         by_gate = gates * (1 - gates)  # the slope of each sigmoid
         by_gate[:, :, 0].mul_(2 * new - 1)
-        by_gate[:, :, 1].mul_(self.cells[:-1]).mul_(CELL_UNIT)
+        by_gate[:, :, 1].mul_(cells[:-1]).mul_(CELL_UNIT)
         by_gate[:, :, 2].mul_(2 * write)
         by_gate[:, :, 3].mul_(shown)
         return keep, show * (1 - shown * shown), by_gate
@@ -231,19 +233,23 @@ class _Direction:
         """Add the derivatives (B, S, T) with respect to the scales, given those of the states."""
         documents, copies, length, size = gradients.shape
         rows = documents * copies
-        keep, cell_by_hidden, by_gate = activations.factors()
         from_gates = self.recurrent.T.contiguous()
         hidden, cell = (gradients.new_zeros(rows, size) for _ in range(2))
-        for number in range(length - 1, -1, -1):
-            hidden += gradients[:, :, order[number]].reshape(rows, size)
-            cell.addcmul_(hidden, cell_by_hidden[number])
-            by_gate[number, :, :3].mul_(cell[:, None])
-            by_gate[number, :, 3].mul_(hidden)
-            torch.mm(by_gate[number].view(rows, -1), from_gates, out=hidden)
-            cell.mul_(keep[number])
-        inputs = self.inputs[list(order)]  # (T, B, 1, 4H), in reading order
-        found = torch.matmul(by_gate.view(length, documents, copies, -1), inputs.mT)[..., 0]
-        slopes[..., list(order)] += found.permute(1, 2, 0)
+        for end in range(length, 0, -STEPS_AT_ONCE):
+            first = max(0, end - STEPS_AT_ONCE)
+            keep, cell_by_hidden, by_gate = activations.factors(first, end)
+            for number in range(end - 1, first - 1, -1):
+                step = number - first
+                hidden += gradients[:, :, order[number]].reshape(rows, size)
+                cell.addcmul_(hidden, cell_by_hidden[step])
+                by_gate[step, :, :3].mul_(cell[:, None])
+                by_gate[step, :, 3].mul_(hidden)
+                torch.mm(by_gate[step].view(rows, -1), from_gates, out=hidden)
+                cell.mul_(keep[step])
+            items = list(order[first:end])
+            by_item = by_gate.view(end - first, documents, copies, -1)
+            found = torch.matmul(by_item, self.inputs[items].mT)[..., 0]
+            slopes[..., items] += found.permute(1, 2, 0)
 
 
 def _advance(gates: Tensor, hidden: Tensor, cell: Tensor) -> None:
