@@ -51,7 +51,8 @@ measured runs with documents of the same length.
 """
 MEMORY = """## Peak memory in MB
 
-Of the command and its worker processes together.
+Of the command and its worker processes together. Memory is not extrapolated: it grows until a
+batch is full and then hardly. The last table has the memory of all measured runs.
 """
 STAGES = """## The measured runs by stage, in seconds
 """
@@ -119,13 +120,13 @@ def table_cells(
 
 
 def extrapolate(smaller: Cell, larger: Cell, documents: int) -> Cell:
-    """The cell on the straight line through two others."""
+    """The cell on the straight line through two others; memory is not extrapolated.
+
+    Memory grows until a batch is full and then hardly, so that a line would mislead.
+    """
     along = (documents - smaller.documents) / (larger.documents - smaller.documents)
     seconds = smaller.seconds + along * (larger.seconds - smaller.seconds)
-    peak = None
-    if smaller.peak_mb is not None and larger.peak_mb is not None:
-        peak = smaller.peak_mb + along * (larger.peak_mb - smaller.peak_mb)
-    return Cell(documents, larger.items, seconds, peak, {}, measured=False)
+    return Cell(documents, larger.items, seconds, None, {}, measured=False)
 
 
 def scale_page(
