@@ -192,6 +192,7 @@ def run_and_report(
     """Execute a run and write its report; `quiet` prints nothing but errors."""
     from assay.report.page import write_report
     from assay.runs.estimate import Estimate, announce
+    from assay.runs.manifest import RUN_FILE
     from assay.runs.run import execute_run
     from assay.runs.timing import add_stage
     from assay.runs.validation import check_request, resolve_device
@@ -199,11 +200,12 @@ def run_and_report(
     check_request(settings, execution, out)
     settings = replace(settings, device=resolve_device(settings.device))
     estimates: list[Estimate] = []
+    begun = (out / RUN_FILE).exists()
 
     def on_corpus(corpus: "Corpus") -> None:
         _print_corpus(corpus)
-        # What is left of a resumed run is not known before its jobs are planned.
-        estimate = None if resume else announce(settings, corpus, execution)
+        # What is left of a run that has begun is not known before its jobs are planned.
+        estimate = None if begun else announce(settings, corpus, execution)
         if estimate is not None:
             estimates.append(estimate)
             say(estimate.line())
