@@ -1,0 +1,1 @@
+"""Ways to attach a model that assay did not build: Hugging Face classifiers and PyTorch modules."""
