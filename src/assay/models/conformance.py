@@ -11,7 +11,15 @@ from torch import Tensor, nn
 
 from assay.data.batches import Batch
 from assay.errors import UserError
-from assay.models.protocol import Model, States, SupportsAffineTerms, SupportsEmbedding
+from assay.models.protocol import (
+    Model,
+    States,
+    SupportsAffineTerms,
+    SupportsEmbedding,
+    SupportsHeads,
+    SupportsWeightsApart,
+)
+from assay.models.view import predict
 
 METHODS = ("encode", "attend", "decode")
 # The largest difference that rounding may explain, by the type of the numbers.
@@ -48,10 +56,14 @@ def check_batch(model: Model, batch: Batch) -> None:
     """Raise an error if the model breaks the interface on these documents."""
     states = model.encode(batch)
     _check_states(states, batch)
+    if isinstance(model, SupportsHeads):
+        _check_head_weights(model, batch, states)
     weights = model.attend(states)
     _check_weights(weights, batch)
+    if isinstance(model, SupportsHeads):
+        _check_decoded_heads(model, batch, states, weights)
     logits = model.decode(states, weights)
-    _check_logits(logits, batch, len(model.classes))
+    _check_logits(logits, batch, len(model.classes), "decode")
     both = torch.stack([weights, weights], 1)
     proposed = model.decode(states, both)
     if proposed.shape != (len(batch.ids), 2, logits.shape[-1]):
@@ -60,7 +72,11 @@ def check_batch(model: Model, batch: Batch) -> None:
             f"{_shape(both)}: weights of shape (B, P, T) must give logits of shape (B, P, C)."
         )
     _check_same(proposed[:, 0], logits, "`decode` with two proposals", "`decode` with one")
-    _check_routes(model, batch, states, logits, weights)
+    if isinstance(model, SupportsAffineTerms):
+        terms = model.affine_terms(states)
+        sums = terms.bias + (weights.double()[..., None] * terms.items).sum(1)
+        _check_same(sums, logits, "`affine_terms`, summed with the weights,", "`decode`")
+    _check_routes(model, batch, predict(model, states))
     _check_empty(model, batch)
 
 
@@ -82,10 +98,7 @@ def _check_weights(weights: Tensor, batch: Batch) -> None:
             f"`attend` returns weights of shape {_shape(weights)} for a batch of shape "
             f"{_shape(batch.mask)}: return one weight per item, (B, T)."
         )
-    _check_finite(weights, batch, "`attend` returns weights")
-    _check_weight(weights < 0, weights, batch, "a negative weight", "attention is not negative")
-    cure = "set the weights of padding to zero (`batch.mask` is False there)"
-    _check_weight((weights != 0) & ~batch.mask, weights, batch, "a weight on padding", cure)
+    _check_signs(weights, batch, "attend")
     sums = weights.double().sum(1)
     wrong = (sums - 1).abs() > _rounding(weights)
     if wrong.any():
@@ -96,24 +109,75 @@ def _check_weights(weights: Tensor, batch: Batch) -> None:
         )
 
 
-def _check_weight(wrong: Tensor, weights: Tensor, batch: Batch, what: str, cure: str) -> None:
-    if wrong.any():
-        row, place = wrong.nonzero()[0].tolist()
+def _check_signs(weights: Tensor, batch: Batch, method: str) -> None:
+    """Weights (B, ..., T) must be finite, not negative, and zero on padding."""
+    _check_finite(weights, batch, f"`{method}` returns weights")
+    padding = ~batch.mask if weights.dim() == 2 else ~batch.mask[:, None]
+    for wrong, what, cure in (
+        (weights < 0, "a negative weight", "attention is not negative"),
+        (
+            (weights != 0) & padding,
+            "a weight on padding",
+            "set the weights of padding to zero (`batch.mask` is False there)",
+        ),
+    ):
+        if wrong.any():
+            row, *_, item = place = wrong.nonzero()[0].tolist()
+            raise UserError(
+                f"`{method}` returns {what} ({float(weights[tuple(place)]):.6g} at item {item} of "
+                f"document '{batch.ids[row]}'): {cure}."
+            )
+
+
+def _check_head_weights(model: SupportsHeads, batch: Batch, states: States) -> None:
+    heads = model.head_weights(states)
+    documents, items = batch.mask.shape
+    if heads.dim() != 3 or heads.shape[0] != documents or heads.shape[2] != items:
         raise UserError(
-            f"`attend` returns {what} ({float(weights[row, place]):.6g} at item {place} of "
-            f"document '{batch.ids[row]}'): {cure}."
+            f"`head_weights` returns weights of shape {_shape(heads)} for a batch of shape "
+            f"{_shape(batch.mask)}: return one weight per head and item, (B, H, T)."
+        )
+    _check_signs(heads, batch, "head_weights")
+    sums, words = heads.double().sum(-1), "at most one"
+    wrong = sums - 1 > _rounding(heads)
+    if isinstance(model, SupportsWeightsApart):
+        for apart in model.weights_apart(states).values():
+            sums = sums + apart.double()
+        words, wrong = "one, with what stands apart", (sums - 1).abs() > _rounding(heads)
+    if wrong.any():
+        row, head = wrong.nonzero()[0].tolist()
+        raise UserError(
+            f"the weights of head {head} in document '{batch.ids[row]}' sum to "
+            f"{sums[row, head]:.6g}: they must sum to {words}."
         )
 
 
-def _check_logits(logits: Tensor, batch: Batch, classes: int) -> None:
+def _check_decoded_heads(model: Model, batch: Batch, states: States, weights: Tensor) -> None:
+    """What is shown must come from the heads, and the prediction be made with their weights."""
+    assert isinstance(model, SupportsHeads)
+    heads = model.head_weights(states)
+    shown = model.shown_weights(heads)
+    _check_same(shown, weights, "`shown_weights(head_weights)`", "`attend`", "weight")
+    logits = model.decode_heads(states, torch.stack([heads, heads], 1))
+    if logits.dim() != 3 or logits.shape[1] != 2:
+        raise UserError(
+            f"`decode_heads` gives the shape {_shape(logits)} for two proposals of the weights of "
+            f"{heads.shape[1]} heads: weights (B, P, H, T) must give logits (B, P, C)."
+        )
+    _check_logits(logits[:, 0], batch, len(model.classes), "decode_heads")
+    two, one = "`decode_heads` with two proposals", "`decode_heads` with one"
+    _check_same(logits[:, 0], predict(model, states, heads), two, one)
+
+
+def _check_logits(logits: Tensor, batch: Batch, classes: int, method: str) -> None:
     allowed = {classes, 1} if classes == 2 else {classes}
     if logits.dim() != 2 or len(logits) != len(batch.ids) or logits.shape[1] not in allowed:
         raise UserError(
-            f"`decode` returns logits of shape {_shape(logits)} for {len(batch.ids)} documents "
+            f"`{method}` returns logits of shape {_shape(logits)} for {len(batch.ids)} documents "
             f"and {classes} classes: return one logit per class, or a single one for two classes."
         )
     if batch.allowed is None:
-        _check_finite(logits, batch, "`decode` returns logits")
+        _check_finite(logits, batch, f"`{method}` returns logits")
 
 
 def _check_finite(values: Tensor, batch: Batch, what: str) -> None:
@@ -128,22 +192,12 @@ def _check_finite(values: Tensor, batch: Batch, what: str) -> None:
         )
 
 
-def _check_routes(
-    model: Model, batch: Batch, states: States, logits: Tensor, weights: Tensor
-) -> None:
+def _check_routes(model: Model, batch: Batch, logits: Tensor) -> None:
     """The optional methods must compute the same prediction, and a document its own."""
-    if isinstance(model, SupportsAffineTerms):
-        terms = model.affine_terms(states)
-        sums = terms.bias + (weights.double()[..., None] * terms.items).sum(1)
-        _check_same(sums, logits, "`affine_terms`, summed with the weights,", "`decode`")
     if isinstance(model, SupportsEmbedding):
-        again = model.contextualise(model.embed(batch), batch)
-        _check_same(
-            model.decode(again, model.attend(again)), logits, "`contextualise(embed)`", "`encode`"
-        )
-    alone = batch.rows(slice(0, 1))
-    own = model.encode(alone)
-    one = model.decode(own, model.attend(own))
+        again = predict(model, model.contextualise(model.embed(batch), batch))
+        _check_same(again, logits, "`contextualise(embed)`", "`encode`")
+    one = predict(model, model.encode(batch.rows(slice(0, 1))))
     _check_same(one, logits[:1], "one document by itself", "the same document in a batch")
 
 
@@ -152,7 +206,7 @@ def _check_empty(model: Model, batch: Batch) -> None:
     if int(batch.lengths.min()) > 1:
         return
     states = model.encode(batch.without(0))
-    logits = model.decode(states, model.attend(states))
+    logits = predict(model, states)
     row = int(batch.lengths.argmin())
     if not bool(torch.isfinite(logits[row]).all()):
         raise UserError(
@@ -162,7 +216,9 @@ def _check_empty(model: Model, batch: Batch) -> None:
         )
 
 
-def _check_same(one: Tensor, other: Tensor, name: str, other_name: str) -> None:
+def _check_same(
+    one: Tensor, other: Tensor, name: str, other_name: str, what: str = "logit"
+) -> None:
     # Classes that are not allowed have infinite logits, equal in both.
     apart = (one.double() - other.double()).abs().nan_to_num(0.0)
     scale = other.double().abs().nan_to_num(0.0, 0.0, 0.0).clamp(min=1)
@@ -171,8 +227,8 @@ def _check_same(one: Tensor, other: Tensor, name: str, other_name: str) -> None:
         place = int(excess.flatten().argmax())
         first, second = float(one.flatten()[place]), float(other.flatten()[place])
         raise UserError(
-            f"{name} gives a logit of {first:.6g} where {other_name} gives {second:.6g}: both must "
-            "compute the same prediction."
+            f"{name} gives a {what} of {first:.6g} where {other_name} gives {second:.6g}: both "
+            f"must compute the same {'prediction' if what == 'logit' else what}."
         )
 
 

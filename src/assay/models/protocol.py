@@ -4,6 +4,10 @@ Three methods are required: `encode`, `attend` and `decode`. The others are opti
 enables a cheaper or an exact route: `embed` and `contextualise` enable gradient scores,
 `affine_terms` the closed forms of `assay.exact`, `logits_without_each` the cheap leave-one-out, and
 `logits_with_each_replaced` the cheap replacement of single items.
+
+A model with several attention heads offers `head_weights`, `shown_weights` and `decode_heads` as
+well. Interventions then change the weights in every head, and distances are measured on what the
+heat map shows.
 """
 
 from dataclasses import dataclass
@@ -132,4 +136,94 @@ class SupportsScaledItems(Protocol):
         In copy s of document b, the embedding of item t is multiplied by scales[b, s, t]. The
         batch has no padding.
         """
+        ...
+
+
+@runtime_checkable
+class SupportsHeads(Protocol):
+    """A model with several attention heads at the site that is shown.
+
+    Special tokens, sinks and prefixes are no items of the document: they stand apart and keep
+    their weight, whatever is done to the weights of the items. `decode` of such a model gives the
+    shown weights to every head, scaled to the head's own sum over the items.
+    """
+
+    def head_weights(self, states: States) -> Tensor:
+        """(B, H, T): the weight of every head on every item, zero on padding.
+
+        A row sums to one or less: the rest stands apart.
+        """
+        ...
+
+    def shown_weights(self, heads: Tensor) -> Tensor:
+        """(..., H, T) -> (..., T): what the heat map shows, normalized to one over the items.
+
+        One head, or the mean or the maximum over heads. `attend(states)` is
+        `shown_weights(head_weights(states))`.
+        """
+        ...
+
+    def decode_heads(self, states: States, heads: Tensor) -> Tensor:
+        """Logits (B, P, C) under the weights (B, P, H, T) of P proposals.
+
+        Differentiable in `heads`. With `head_weights(states)[:, None]` it is the prediction.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsWeightsApart(Protocol):
+    """A model with heads that names what stands apart from the items."""
+
+    def weights_apart(self, states: States) -> dict[str, Tensor]:
+        """The weight (B, H) in each head of every special token, "sink" or "prompt", by name."""
+        ...
+
+    def decode_without_apart(self, states: States) -> Tensor:
+        """Logits (B, C) with these weights given to the items in proportion, in every head."""
+        ...
+
+
+@runtime_checkable
+class SupportsItemValues(Protocol):
+    """A model with heads whose values at the site are known."""
+
+    def item_values(self, states: States) -> Tensor:
+        """(B, H, T, d): a head's output is sum_t weight_t value_t plus what stands apart."""
+        ...
+
+    def output_matrix(self, states: States) -> Tensor | None:
+        """The output projection by head, (H, d, m); None if it is unknown."""
+        ...
+
+
+@runtime_checkable
+class SupportsRollout(Protocol):
+    """A model that knows the attention of all of its layers."""
+
+    def rollout(self, batch: Batch) -> Tensor:
+        """(B, T): attention rollout from the shown query row to the items, zero on padding."""
+        ...
+
+
+@runtime_checkable
+class SupportsSites(Protocol):
+    """A model of which any layer and head could be shown."""
+
+    def uniform_by_head(self, batch: Batch) -> tuple[Tensor, tuple[tuple[str, ...], ...]]:
+        """Logits (B, L, H, C) with uniform weights in one head of one layer each, and their names.
+
+        In the named head the shown query's row is uniform over the items, with the head's own sum
+        over them; everything else is computed as usual. Names are by layer and head, such as
+        `names[0][2] == "layer 1, head 3"`.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsProposalBytes(Protocol):
+    """A model with heads that knows how much memory a proposal of weights takes."""
+
+    def proposal_bytes(self, states: States) -> int:
+        """The bytes kept for a gradient per document and proposal in `decode_heads`."""
         ...

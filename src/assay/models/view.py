@@ -10,12 +10,38 @@ import torch
 from torch import Tensor
 
 from assay.data.batches import Batch
-from assay.models.protocol import AffineTerms, Model, States, SupportsAffineTerms
+from assay.models.protocol import (
+    AffineTerms,
+    Model,
+    States,
+    SupportsAffineTerms,
+    SupportsHeads,
+    SupportsProposalBytes,
+)
 from assay.statistics.divergence import class_probabilities, decisions
+
+NUMBER_BYTES = 8  # of a proposed weight, in float64
 
 
 class NotApplicable(Exception):
     """The model or the corpus lacks what a score or probe needs; the message names it."""
+
+
+def own_weights(model: Model, states: States) -> Tensor:
+    """The weights that the prediction is made with: (B, T), or (B, H, T) of a model with heads."""
+    return model.head_weights(states) if isinstance(model, SupportsHeads) else model.attend(states)
+
+
+def predict(model: Model, states: States, weights: Tensor | None = None) -> Tensor:
+    """Logits (B, C) under the model's own weights, or under weights in the form of `own_weights`.
+
+    The shown weights of a model with several heads do not determine its prediction, so that
+    `decode(states, attend(states))` is the prediction of models without heads only.
+    """
+    used = own_weights(model, states) if weights is None else weights
+    if isinstance(model, SupportsHeads):
+        return model.decode_heads(states, used[:, None])[:, 0]
+    return model.decode(states, used)
 
 
 @dataclass(frozen=True)
@@ -42,9 +68,22 @@ class View:
             return self.model.attend(self.states)
 
     @cached_property
+    def heads(self) -> Tensor | None:
+        """The weights (B, H, T) of every head; None for a model without heads."""
+        if not isinstance(self.model, SupportsHeads):
+            return None
+        with torch.no_grad():
+            return self.model.head_weights(self.states)
+
+    @property
+    def own_weights(self) -> Tensor:
+        """The weights that the prediction is made with: those of the heads, where there are any."""
+        return self.weights if self.heads is None else self.heads
+
+    @cached_property
     def logits(self) -> Tensor:
         """Logits (B, C) under the model's own attention."""
-        return self.decode(self.weights)
+        return self.decode(self.weights) if self.heads is None else self.decode_heads(self.heads)
 
     @cached_property
     def probabilities(self) -> Tensor:
@@ -64,11 +103,12 @@ class View:
 
     @cached_property
     def affine(self) -> AffineTerms | None:
-        """The logits of each item, or None if the head is not affine.
+        """The logits of each item, or None if they are not affine in the weights.
 
-        They are far smaller than the states, and exact.
+        They are far smaller than the states, and exact. The logits of a model with several heads
+        are not a function of the shown weights.
         """
-        if not isinstance(self.model, SupportsAffineTerms):
+        if not isinstance(self.model, SupportsAffineTerms) or self.heads is not None:
             return None
         with torch.no_grad():
             return self.model.affine_terms(self.states)
@@ -86,6 +126,55 @@ class View:
         proposals = weights.double() if weights.dim() == 3 else weights.double()[:, None]
         logits = self.affine.bias + torch.bmm(proposals, self.affine.items)
         return logits if weights.dim() == 3 else logits[:, 0]
+
+    @torch.no_grad()
+    def decode_heads(self, heads: Tensor) -> Tensor:
+        """Logits under proposed weights of the heads, (B, H, T) or (B, P, H, T)."""
+        assert isinstance(self.model, SupportsHeads)
+        proposals = heads.to(self.states.items.dtype)
+        if heads.dim() == 3:
+            return self.model.decode_heads(self.states, proposals[:, None])[:, 0]
+        return self.model.decode_heads(self.states, proposals)
+
+    def decode_permuted(self, orders: Tensor) -> Tensor:
+        """Logits (B, P, C) with the weights in other orders (B, P, T), the same in every head.
+
+        Item t gets the weight of item `orders[..., t]`.
+        """
+        orders = orders.to(self.weights.device)
+        if self.heads is None:
+            own = self.weights.double()[:, None].expand(-1, orders.shape[1], -1)
+            return self.decode(own.gather(2, orders))
+        places = orders[:, :, None].expand(-1, -1, self.heads.shape[1], -1)
+        own = self.heads[:, None].expand(-1, orders.shape[1], -1, -1)
+        return self.decode_heads(own.gather(3, places))
+
+    def decode_kept(self, kept: Tensor) -> Tensor:
+        """Logits (B, P, C) with the weights of some items only, where `kept` (B, P, T) is True.
+
+        The weights that are left are scaled to sum to what all sum to, in every head. Where none is
+        left, all are zero.
+        """
+        left = kept.cpu().numpy()
+        if self.heads is None:
+            return self.decode(self._scaled(self.weights.double().cpu().numpy(), left, 1.0))
+        own = self.heads.double().cpu().numpy()
+        return self.decode_heads(self._scaled(own, left[:, :, None], own.sum(-1)[:, None, :, None]))
+
+    def _scaled(self, own: np.ndarray, left: np.ndarray, total: np.ndarray | float) -> Tensor:
+        kept = own[:, None] * left
+        mass = kept.sum(-1, keepdims=True)
+        np.divide(kept, mass, out=kept, where=mass > 0)
+        kept *= total
+        return torch.from_numpy(kept).to(self.weights.device)
+
+    @cached_property
+    def proposal_bytes(self) -> int:
+        """The memory that one proposal of weights for every document takes, about."""
+        documents = len(self.batch.ids)
+        if isinstance(self.model, SupportsProposalBytes):
+            return documents * self.model.proposal_bytes(self.states)
+        return self.own_weights.numel() * NUMBER_BYTES
 
 
 @dataclass(frozen=True)

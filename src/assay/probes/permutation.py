@@ -9,7 +9,7 @@ We add the mean TVD over derangements, the permutations that leave no item its o
 document with two items every second permutation changes nothing, so that the median is a coin
 toss; the mean over derangements is not. Up to six items all derangements are enumerated. For longer
 documents those among the 100 permutations are used, about 37: a permutation that happens to be a
-derangement is a random derangement.
+derangement is a random derangement. The heads of a model with several are permuted alike.
 """
 
 from functools import cache
@@ -33,24 +33,22 @@ MIN_ITEMS = 2  # a single item has nothing to exchange its weight with
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     weights = scores["attention"]
     orders = random_orders(view)
-    moved = movement(view, weights, orders)
+    moved = movement(view, orders)
     columns: dict[tuple[str, str | None], np.ndarray] = {
         ("median_tvd", None): _of_several(view, np.median(moved, axis=1)),
-        ("deranged_tvd", None): deranged_tvd(view, weights, orders, moved),
+        ("deranged_tvd", None): deranged_tvd(view, orders, moved),
         ("max_attention", None): weights.max(1),
     }
     return ProbeOutcome([stacked(view.batch.ids, columns)])
 
 
-def median_tvd(view: View, weights: np.ndarray, count: int = PERMUTATIONS) -> np.ndarray:
+def median_tvd(view: View, count: int = PERMUTATIONS) -> np.ndarray:
     """(B,): the median change of the prediction over `count` permutations; NaN for one item."""
-    moved = movement(view, weights, random_orders(view, count))
+    moved = movement(view, random_orders(view, count))
     return _of_several(view, np.median(moved, axis=1))
 
 
-def deranged_tvd(
-    view: View, weights: np.ndarray, orders: np.ndarray, moved: np.ndarray
-) -> np.ndarray:
+def deranged_tvd(view: View, orders: np.ndarray, moved: np.ndarray) -> np.ndarray:
     """(B,): the mean change of the prediction over derangements; NaN for one item.
 
     `moved` (B, P) are the changes under the random permutations `orders` (B, P, T).
@@ -60,7 +58,7 @@ def deranged_tvd(
     short = (counts >= MIN_ITEMS) & (counts <= FEW_ITEMS)
     if short.any():
         every = all_derangements(view.mask)
-        exact = derangement_mean(movement(view, weights, every), every, view.mask)
+        exact = derangement_mean(movement(view, every), every, view.mask)
         mean = np.where(short, exact, mean)
     return _of_several(view, mean)
 
@@ -71,12 +69,11 @@ def random_orders(view: View, count: int = PERMUTATIONS) -> np.ndarray:
     return permutations(keys, view.mask, count)
 
 
-def movement(view: View, weights: np.ndarray, orders: np.ndarray) -> np.ndarray:
+def movement(view: View, orders: np.ndarray) -> np.ndarray:
     """(B, P): the TVD by which each order of the weights changes the prediction."""
     parts = []
-    for part in document_chunks(orders.shape[1], weights.nbytes):
-        proposals = np.take_along_axis(weights[:, None], orders[:, part], axis=2)
-        logits = view.decode(torch.from_numpy(proposals).to(view.weights.device))
+    for part in document_chunks(orders.shape[1], view.proposal_bytes):
+        logits = view.decode_permuted(torch.from_numpy(orders[:, part]))
         moved = tvd(class_probabilities(logits.double()), view.probabilities[:, None])
         parts.append(moved.cpu().numpy())
     return np.concatenate(parts, axis=1)
