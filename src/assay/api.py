@@ -22,7 +22,7 @@ from assay.data.lists import corpus_from_lists
 from assay.data.sources import SOURCES
 from assay.errors import UserError
 from assay.models.build import TrainedModel, save_model
-from assay.models.conformance import check_model
+from assay.models.conformance import check_interface
 from assay.models.protocol import Model
 from assay.plugins import add
 from assay.probes import PROBES, refresh_declarations
@@ -250,7 +250,7 @@ def _audit_attached(
     if not isinstance(corpus, Corpus):
         if labels is None:
             raise UserError("documents without labels were passed: pass one class name for each.")
-        check_model(model)
+        check_interface(model)
         words = getattr(model, "words", None)
         corpus = corpus_from_lists(corpus, labels, classes=model.classes, words=words)
     results = audit_attached(

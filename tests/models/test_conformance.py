@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from assay.data.batches import Batch, EncodedSplit
 from assay.errors import UserError
-from assay.models.conformance import check_batch, check_model
+from assay.models.conformance import check_batch, check_interface
 from assay.models.protocol import AffineTerms, States
 from tests.builders.hand_made_models import VOCABULARY, Curved, Straight, documents
 from tests.builders.known_models import Bare
@@ -29,24 +29,24 @@ def straight() -> Straight:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_models_that_keep_the_interface_pass(kind, classes):
     model = kind(classes, seed=1, scale=1.0, peak=1.0)
-    assert check_model(model, model.classes) is model
+    assert check_interface(model, model.classes) is model
     check_batch(model, batch(5, 1, 3))
 
 
 def test_an_object_without_the_methods_is_refused():
     with pytest.raises(UserError, match=r"`attend`, `decode`.*protocol\.Model"):
-        check_model(type("Half", (), {"encode": lambda self, batch: None})())
+        check_interface(type("Half", (), {"encode": lambda self, batch: None})())
 
 
 def test_an_object_without_classes_is_refused():
     body = {name: lambda self: None for name in ("encode", "attend", "decode")}
     with pytest.raises(UserError, match=r"`classes`.*order of the logits"):
-        check_model(type("Nameless", (), body)())
+        check_interface(type("Nameless", (), body)())
 
 
 def test_other_classes_than_those_of_the_corpus_are_refused():
     with pytest.raises(UserError, match="predicts the classes a, b, the corpus has b, a"):
-        check_model(Bare(), ("b", "a"))
+        check_interface(Bare(), ("b", "a"))
 
 
 def test_a_network_in_training_mode_is_refused():
@@ -56,8 +56,8 @@ def test_a_network_in_training_mode_is_refused():
             Straight.__init__(self, 2, 1, 1.0, 1.0)
 
     with pytest.raises(UserError, match=r"training mode.*eval"):
-        check_model(Dropped(), CLASSES)
-    assert check_model(Dropped().eval(), CLASSES)
+        check_interface(Dropped(), CLASSES)
+    assert check_interface(Dropped().eval(), CLASSES)
 
 
 class Broken(Straight):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from assay.errors import UserError
-from assay.models.conformance import check_batch, check_model
+from assay.models.conformance import check_batch, check_interface
 from assay.models.protocol import States
 from assay.models.view import View, predict
 from tests.builders.hand_made_models import Curved
@@ -83,7 +83,7 @@ def test_memory_of_a_proposal():
 @pytest.mark.parametrize("shown", ["mean", "max", "0"])
 def test_the_hand_made_model_keeps_the_interface(shown):
     model = ThreeHeads(3, shown=shown)
-    assert check_model(model, model.classes) is model
+    assert check_interface(model, model.classes) is model
     check_batch(model, batch_of(*LENGTHS))
 
 

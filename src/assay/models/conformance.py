@@ -27,7 +27,7 @@ ROUNDING = {torch.float64: 1e-6, torch.float32: 1e-3}
 COARSE = 2e-2  # half precision
 
 
-def check_model(model: object, classes: Sequence[str] | None = None) -> Model:
+def check_interface(model: object, classes: Sequence[str] | None = None) -> Model:
     """The object as a model, if it has the methods and, where given, the classes of the corpus."""
     name = type(model).__name__
     missing = [method for method in METHODS if not callable(getattr(model, method, None))]

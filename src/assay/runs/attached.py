@@ -14,7 +14,7 @@ from assay.config import VERSION
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus
 from assay.errors import UserError
-from assay.models.conformance import check_batch, check_model
+from assay.models.conformance import check_batch, check_interface
 from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, AuditResult, audit_documents, inputs_of, scores_for
@@ -41,7 +41,7 @@ def audit_attached(
     """Check the model on every test document, then ask the probes of it."""
     if not corpus.test:
         raise UserError(f"the corpus {corpus.name} has no test documents: there is nothing to ask.")
-    checked = check_model(model, corpus.classes)
+    checked = check_interface(model, corpus.classes)
     _check_documents(checked, corpus)
     plan = plan_sample(
         RunDocuments.of(corpus.test),

@@ -8,7 +8,7 @@ from assay.controls.graded.documents import Lexicon, Variation, draw_corpus
 from assay.controls.graded.families import FAMILIES
 from assay.controls.graded.models import HandBuiltModel
 from assay.data.batches import Batch, EncodedSplit
-from assay.models.conformance import check_batch, check_model
+from assay.models.conformance import check_batch, check_interface
 
 DOCUMENTS = 60
 DOSES = (0.0, 0.5, 1.0)
@@ -27,7 +27,7 @@ def drawn(name: str, dose: float, classes: int = 2) -> tuple[HandBuiltModel, Bat
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_model_keeps_the_interface_and_finds_the_class(name, dose, classes):
     model, batch = drawn(name, dose, classes)
-    assert check_model(model, [f"class {number}" for number in range(classes)]) is model
+    assert check_interface(model, [f"class {number}" for number in range(classes)]) is model
     check_batch(model, batch)
     states = model.encode(batch)
     logits = model.decode(states, model.attend(states))
