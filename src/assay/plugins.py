@@ -1,10 +1,16 @@
-"""Registries of probes, scores, corpora and inputs, extended by entry points of other packages."""
+"""Registries of probes, scores, corpora and inputs, and objects that the user names.
 
+Entry points of other packages extend the registries.
+"""
+
+import sys
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from assay.errors import UserError
+from assay.errors import UserError, nearest
 
 
 class Named(Protocol):
@@ -45,3 +51,34 @@ def add(known: dict[str, Declaration], declaration: object, kind: type[Declarati
             f"there is already a {kind.__name__.lower()} '{declaration.name}': rename yours."
         )
     known[declaration.name] = declaration
+
+
+def import_object(name: str, option: str) -> Any:
+    """The object that the user names as `package.module:object`; `option` is where it was named.
+
+    Modules of the current folder are found too.
+    """
+    module_name, _, path = name.partition(":")
+    if not module_name or not path:
+        raise UserError(f"{option} {name} is not possible: write package.module:object.")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        found: Any = import_module(module_name)
+    except ModuleNotFoundError as fault:
+        raise UserError(
+            f"{option} {name}: there is no module '{fault.name}': check the name, install the "
+            "package, or run the command in the folder that holds the module."
+        ) from fault
+    except Exception as fault:
+        raise UserError(
+            f"{option} {name}: the module '{module_name}' cannot be imported ({fault!r}): correct "
+            f"it, and try `python -c 'import {module_name}'`."
+        ) from fault
+    for part in path.split("."):
+        if not hasattr(found, part):
+            known = [each for each in dir(found) if not each.startswith("_")]
+            raise UserError(f"{option} {name}: there is no '{part}': {nearest(part, known)}.")
+        found = getattr(found, part)
+    return found

@@ -12,7 +12,7 @@ import pytest
 
 from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Corpus, Document, Request
-from assay.data.files import read_csv_rows
+from assay.data.rows import read_csv_rows
 from assay.data.sources import sst
 
 

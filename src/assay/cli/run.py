@@ -96,6 +96,30 @@ def run(
         str | None,
         typer.Option(help="Corpus table: the column with human marks, 0 or 1 per token."),
     ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Corpus table: the character between columns, or tab.", show_default="found"
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Corpus table: the encoding of the file.", show_default="utf-8"),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="Corpus table: words, characters, blanks, package.module:function, or the "
+            "tokenizer.json of a Hugging Face model.",
+            show_default="words",
+        ),
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows", help="Corpus table: leave out malformed rows and list them."
+        ),
+    ] = False,
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
         int | None,
@@ -133,6 +157,7 @@ def run(
       assay run --out runs/demo
       assay run --limit 600 --out runs/small
       assay run table --data my.csv --text-column review --out runs/mine
+      assay run table --data notes.csv --delimiter ';' --encoding latin-1 --out runs/notes
       assay run sst --data DATA --encoder cnn --preset paper --out runs/sst
       assay run --log-json --out runs/demo 2> progress.jsonl
       assay run motif --option length=40 --option noise=0.1 --out runs/motif
@@ -141,18 +166,22 @@ def run(
     from assay.runs.word_vectors import choose_vectors
 
     shown = display(quiet, log_json)
-    columns = {
+    of_table = {
         "text-column": text_column,
         "label-column": label_column,
         "query-column": query_column,
         "split-column": split_column,
         "rationale-column": rationale_column,
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "tokenizer": tokenizer,
+        "skip-bad-rows": "yes" if skip_bad_rows else None,
     }
     chosen = choose_vectors(vectors, corpus)
-    given_columns = {name: value for name, value in columns.items() if value is not None}
+    given = {name: value for name, value in of_table.items() if value is not None}
     settings = Settings(
         corpus=corpus,
-        options=given_columns | parse_options(option or []),
+        options=given | parse_options(option or []),
         encoder=encoder,
         attention=attention,
         probes=parse_probes(probes),

@@ -8,7 +8,6 @@ Writing: a file is written under a temporary name and then renamed, so that a re
 of it.
 """
 
-import csv
 import errno
 import gzip
 import io
@@ -17,7 +16,7 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -28,7 +27,8 @@ from assay.errors import UserError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LARGEST_FIELD = 2**31 - 1  # clinical notes exceed csv's default of 128 kB
+WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # a line feed is more than one byte here
+OnBadRow = Callable[[UserError], None]
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -68,109 +68,62 @@ def decode(data: bytes, encoding: str, where: str, cure: str = "convert the file
         byte = data[fault.start]
         raise UserError(
             f"{where}: byte {fault.start + 1} (0x{byte:02x}) is not {encoding.upper()} text: "
-            f"{cure} to UTF-8, or check that it is a text file."
+            f"{cure} to UTF-8, check that it is a text file, or name the encoding of a table of "
+            "your own (--encoding latin-1, for example)."
         ) from fault
     if "\0" in text:
         raise UserError(f"{where} holds a zero byte, so it is binary data and not text: {cure}.")
     return text
 
 
-def _lines(path: Path, encoding: str) -> Iterator[str]:
-    """Lines with their line ends. Only a line feed ends a line: texts hold other Unicode breaks."""
+def numbered_lines(
+    path: Path, encoding: str = "utf-8", on_bad_row: OnBadRow | None = None
+) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers and line ends.
+
+    Only a line feed ends a line, because texts hold other Unicode line breaks.
+    """
     number = 0
     with open_decompressed(path) as stream:
+        if encoding.lower().startswith(WIDE):
+            yield from _wide_lines(io.TextIOWrapper(stream, encoding, newline="\n"), path)
+            return
         for number, line in enumerate(stream, 1):
             content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            yield decode(content, encoding, f"{path}, line {number}")
+            try:
+                text = decode(content, encoding, f"{path}, line {number}")
+            except UserError as fault:
+                report_row(fault, on_bad_row)
+            else:
+                yield number, text
     if number == 0:
         raise UserError(f"{path} is empty: put the data in it, or pass another file.")
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
     """Yield the lines of a text file without their line ends."""
-    return (line.rstrip("\r\n") for line in _lines(path, encoding))
+    return (line.rstrip("\r\n") for _, line in numbered_lines(path, encoding))
 
 
-def read_csv_rows(
-    path: Path, columns: Sequence[str] | None = None, delimiter: str = ",", *, quoted: bool = True
-) -> Iterator[list[str]]:
-    """Yield the rows of a delimited file, without blank lines.
-
-    Without `columns` the file has no header and every row is yielded as it is. With `columns` the
-    first row is the header, and each row holds only these columns in this order.
-    """
-    rows = _numbered_rows(path, delimiter, quoted)
-    if columns is None:
-        for _, row in rows:
-            yield row
-        return
-    _, header = next(rows)
-    indices = [_column_index(path, header, name) for name in columns]
-    for line, row in rows:
-        if len(row) != len(header):
-            raise UserError(
-                f"{path}, line {line}: {len(row)} fields, but the header has {len(header)}: "
-                "quote texts that contain the delimiter or a quote."
-            )
-        yield [row[index] for index in indices]
+def report_row(fault: UserError, on_bad_row: OnBadRow | None) -> None:
+    """Pass the fault of a row to the caller who collects them; otherwise raise it."""
+    if on_bad_row is None:
+        raise fault
+    on_bad_row(fault)
 
 
-def csv_header(path: Path, delimiter: str = ",") -> list[str]:
-    """The first row of a delimited file."""
-    return next(_numbered_rows(path, delimiter, quoted=True))[1]
-
-
-def _column_index(path: Path, header: list[str], name: str) -> int:
-    if name not in header:
-        raise UserError(
-            f"{path} has no column '{name}'; found {', '.join(map(repr, header))}: "
-            "rename the column or pass the right file."
-        )
-    return header.index(name)
-
-
-def _numbered_rows(path: Path, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the number of their first line. Strict: a stray quote is an error."""
-    csv.field_size_limit(LARGEST_FIELD)
-    reader = csv.reader(
-        _lines(path, "utf-8"),
-        delimiter=delimiter,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
-    first_line, empty = 1, True
+def _wide_lines(stream: io.TextIOWrapper, path: Path) -> Iterator[tuple[int, str]]:
+    number = 0
     try:
-        for row in reader:
-            if row:
-                empty = False
-                yield first_line, row
-            first_line = reader.line_num + 1
-    except csv.Error as fault:
+        for number, line in enumerate(stream, 1):
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
+    except UnicodeError as fault:
         raise UserError(
-            f"{path}, line {first_line}: an unclosed or stray quote ({fault}): "
-            "close it, and double each quote inside a quoted text."
+            f"{path}, after line {number}: not {stream.encoding.upper()} text ({fault}): name "
+            "another encoding, or convert the file to UTF-8."
         ) from fault
-    if empty:
-        raise UserError(f"{path} is empty: it holds no rows.")
-
-
-def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield one JSON object per line, without blank lines."""
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
-            yield _json_object(line, f"{path}, line {number}")
-
-
-def _json_object(line: str, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as fault:
-        raise UserError(f"{where} is not JSON ({fault}): write one object per line.") from fault
-    if not isinstance(value, dict):
-        raise UserError(f"{where} is not a JSON object: write one {{...}} per line.")
-    if "\\u" in line:
-        refuse_lone_surrogates(value, where)
-    return value
+    if number == 0:
+        raise UserError(f"{path} is empty: put the data in it, or pass another file.")
 
 
 def refuse_lone_surrogates(value: Any, where: str) -> None:

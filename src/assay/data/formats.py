@@ -12,14 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.data.files import (
-    BYTE_ORDER_MARK,
-    decode,
-    open_decompressed,
-    read_csv_rows,
-    read_json_lines,
-    refuse_lone_surrogates,
-)
+from assay.data.files import BYTE_ORDER_MARK, decode, open_decompressed, refuse_lone_surrogates
+from assay.data.rows import read_csv_rows, read_json_lines
 from assay.data.text import words
 from assay.errors import UserError
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay.data.corpus import Request
-from assay.data.files import find_file, open_decompressed, read_csv_rows
+from assay.data.files import find_file, open_decompressed
+from assay.data.rows import read_csv_rows
 from assay.errors import UserError
 
 Locator = Callable[[Path], Path | None]

@@ -1,32 +1,29 @@
 """The user's own table: its format, its columns, and which column holds what.
 
-CSV, TSV and JSON lines files (plain or gzip) are streamed; Parquet is read by polars. The format is
-recognized by content, the delimiter by the header line.
+Delimited text (CSV, TSV and their relatives) and JSON lines files, plain or gzip, are streamed, and
+so is Parquet. The format is recognized by content, the delimiter by the header line.
 
 Columns that the user does not name are guessed, first by their names. Otherwise the text is the
 column with the longest cells, and the label is the column with the fewest different values. Every
 guess is reported in the corpus's notes.
 """
 
+import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-import polars as pl
-
-from assay.data.files import (
-    csv_header,
-    open_decompressed,
-    read_csv_rows,
-    read_json_lines,
-    read_lines,
-)
+from assay.data.files import OnBadRow, open_decompressed, read_lines
+from assay.data.parquet import parquet_columns, read_parquet_rows
+from assay.data.rows import csv_header, find_delimiter, read_csv_rows, read_json_lines
 from assay.errors import UserError
 
-Format = Literal["CSV", "TSV", "JSON lines", "Parquet"]
+Format = Literal["delimited", "JSON lines", "Parquet"]
 PARQUET_MAGIC = b"PAR1"
+# Office files are archives or compound documents.
+OFFICE_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 SAMPLE_ROWS = 1000  # rows on which guesses are based
 
 
@@ -37,71 +34,88 @@ class UserTable:
     path: Path
     format: Format
     columns: tuple[str, ...]
+    delimiter: str = ","
+    encoding: str = "utf-8"
 
     @classmethod
-    def open(cls, path: Path) -> "UserTable":
-        """Recognize the format and read the column names."""
-        format_ = _format(path)
-        columns = _columns(path, format_)
+    def open(cls, path: Path, delimiter: str = "", encoding: str = "") -> "UserTable":
+        """Recognize the format and read the column names; without a delimiter, find it."""
+        encoding = _known_encoding(encoding or "utf-8")
+        format_, header = _recognize(path, encoding)
+        delimiter = _one_character(delimiter) or find_delimiter(header)
+        columns = _columns(path, format_, delimiter, encoding)
         repeated = {name for name in columns if columns.count(name) > 1}
         if repeated:
             raise UserError(f"{path} has two columns '{min(repeated)}': rename one of them.")
-        return cls(path, format_, columns)
+        return cls(path, format_, columns, delimiter, encoding)
 
-    def rows(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """Yield the cells of these columns, row by row; a missing cell is None."""
+    def rows(
+        self, columns: Sequence[str], on_bad_row: OnBadRow | None = None
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the cells of these columns, row by row; a missing cell is None.
+
+        With `on_bad_row`, malformed rows are passed over and reported to it.
+        """
         if self.format == "Parquet":
-            return _parquet_rows(self.path, columns)
+            return read_parquet_rows(self.path, columns)
         if self.format == "JSON lines":
-            return ([row.get(name) for name in columns] for row in read_json_lines(self.path))
-        return read_csv_rows(self.path, columns, "\t" if self.format == "TSV" else ",")
+            objects = read_json_lines(self.path, self.encoding, on_bad_row)
+            return ([row.get(name) for name in columns] for row in objects)
+        return read_csv_rows(
+            self.path, columns, self.delimiter, encoding=self.encoding, on_bad_row=on_bad_row
+        )
 
     def sample(self) -> list[Sequence[Any]]:
-        """The first rows, with all columns."""
-        return list(islice(self.rows(self.columns), SAMPLE_ROWS))
+        """The first rows that are not malformed, with all columns."""
+        return list(islice(self.rows(self.columns, on_bad_row=lambda fault: None), SAMPLE_ROWS))
 
 
-def _format(path: Path) -> Format:
+def _recognize(path: Path, encoding: str) -> tuple[Format, str]:
+    """The format, by content, and the first line of a text file."""
     with open_decompressed(path) as stream:
         start = stream.read(len(PARQUET_MAGIC))
     if start == PARQUET_MAGIC:
-        return "Parquet"
-    first = next(read_lines(path))
+        return "Parquet", ""
+    if start in OFFICE_MAGIC:
+        raise UserError(
+            f"{path} is a workbook of a spreadsheet program or an archive: save the table as CSV "
+            "(in Excel: Save As, CSV UTF-8) and pass that file."
+        )
+    first = next(read_lines(path, encoding))
     if first.lstrip().startswith("{"):
-        return "JSON lines"
+        return "JSON lines", first
     if first.lstrip().startswith("["):
         raise UserError(f"{path} is one JSON list: write one object per line (JSON lines).")
-    return "TSV" if "\t" in first else "CSV"
+    return "delimited", first
 
 
-def _columns(path: Path, format_: Format) -> tuple[str, ...]:
+def _known_encoding(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise UserError(
+            f"there is no encoding '{name}': pass a name such as utf-8, latin-1, cp1252, gb18030 "
+            "or utf-16."
+        ) from None
+
+
+def _one_character(delimiter: str) -> str:
+    found = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+    if len(found) > 1 or found in ('"', "\n", "\r"):
+        raise UserError(
+            f"the delimiter '{delimiter}' is not possible: give one character, such as ';' or tab."
+        )
+    return found
+
+
+def _columns(path: Path, format_: Format, delimiter: str, encoding: str) -> tuple[str, ...]:
     if format_ == "Parquet":
-        return tuple(_parquet_columns(path))
+        return tuple(parquet_columns(path))
     if format_ == "JSON lines":
-        rows = islice(read_json_lines(path), SAMPLE_ROWS)
+        objects = read_json_lines(path, encoding, on_bad_row=lambda fault: None)
+        rows = islice(objects, SAMPLE_ROWS)
         return tuple(dict.fromkeys(name for row in rows for name in row))
-    return tuple(csv_header(path, "\t" if format_ == "TSV" else ","))
-
-
-def _parquet_columns(path: Path) -> list[str]:
-    try:
-        schema = pl.read_parquet_schema(path)
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise UserError(_damaged_parquet(path, fault)) from fault
-    return [name for name, kind in schema.items() if kind != pl.Binary]  # bytes are not text
-
-
-def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-    try:
-        frame = pl.read_parquet(path, columns=list(columns))
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise UserError(_damaged_parquet(path, fault)) from fault
-    return frame.select(columns).iter_rows()
-
-
-def _damaged_parquet(path: Path, fault: Exception) -> str:
-    reason = str(fault).splitlines()[0]
-    return f"{path} is a truncated or damaged Parquet file ({reason}): write it again."
+    return tuple(csv_header(path, delimiter, encoding))
 
 
 # Role -> the column names that are recognized for it, the most likely first.

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import csv_header, find_file, read_csv_rows, read_lines
+from assay.data.files import find_file, read_lines
 from assay.data.locate import data_path, first_of, folder_with, require_file
+from assay.data.rows import csv_header, read_csv_rows
 from assay.data.text import words, words_with_spans
 from assay.errors import UserError
 

@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_json_lines, read_texts
+from assay.data.files import read_texts
 from assay.data.formats import MIN_DF
 from assay.data.locate import data_path, folder_with, require_file
+from assay.data.rows import read_json_lines
 from assay.errors import UserError
 
 LABELS = {"NEG": "negative", "POS": "positive"}

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import csv_header, find_file, read_csv_rows, read_lines
+from assay.data.files import find_file, read_lines
 from assay.data.locate import data_path, folder_with, require_file
+from assay.data.rows import csv_header, read_csv_rows
 from assay.data.text import mask_numbers, words
 from assay.errors import UserError
 

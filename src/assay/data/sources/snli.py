@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_csv_rows, read_json_lines
 from assay.data.locate import data_path, folder_with, require_file
+from assay.data.rows import read_csv_rows, read_json_lines
 from assay.data.text import mask_numbers, words
 from assay.errors import UserError
 

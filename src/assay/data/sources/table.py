@@ -16,7 +16,7 @@ from assay.data.corpus import Raw, Request, Source
 from assay.data.labels import check_labels, refuse_list
 from assay.data.locate import data_path
 from assay.data.table import UserTable, choose_columns
-from assay.data.text import words
+from assay.data.tokenizers import Tokenizer, UnspacedText, choose_tokenizer, split_at_blanks
 from assay.errors import UserError
 
 SPLIT_NAMES = {
@@ -30,37 +30,77 @@ SPLIT_NAMES = {
     "test": "test",
     "testing": "test",
 }
+SHOWN_BAD_ROWS = 20
 MARKS = {"0": False, "1": True, "false": False, "true": True}
 
 
 def read(request: Request) -> Iterator[Raw]:
     """Yield a document per row; rows without a label or split are dropped and counted."""
-    table = UserTable.open(data_path(request))
+    table = _open(request)
+    if table.delimiter not in (",", "\t") and not request.options["delimiter"]:
+        request.notes.append(f"table: '{table.delimiter}' was taken for the delimiter")
     chosen = choose_columns(table, request.options, request.notes)
     present = {role: column for role, column in chosen.items() if column is not None}
+    tokenize = choose_tokenizer(request.options["tokenizer"])
+    bad_rows = _BadRows() if _wants_bad_rows_skipped(request) else None
     labels: Counter[str] = Counter()
-    for number, row in enumerate(table.rows(list(present.values())), 1):
+    unspaced = UnspacedText()
+    for number, row in enumerate(table.rows(list(present.values()), bad_rows), 1):
         cells = dict(zip(present, row, strict=True))
         empty = [r for r in ("label", "split") if r in cells and not _cell_text(cells[r])]
         if empty:
             request.dropped[f"empty {empty[0]}"] += 1
             continue
-        document = _document(cells, number, f"{table.path}, row {number}")
+        document = _document(cells, number, f"{table.path}, row {number}", tokenize)
         labels[document.label] += 1
+        unspaced.add(document.tokens)
         yield document
     check_labels(labels, f"{table.path}: the column '{present['label']}'")
+    if bad_rows is not None and bad_rows.faults:
+        request.dropped["malformed row"] += len(bad_rows.faults)
+        request.notes.append(bad_rows.note())
+    if (warning := unspaced.warning()) is not None:
+        request.notes.append(warning)
 
 
-def _document(cells: dict[str, Any], number: int, where: str) -> Raw:
+class _BadRows:
+    """Collects the faults of malformed rows, for `--skip-bad-rows`."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def __call__(self, fault: UserError) -> None:
+        self.faults.append(str(fault))
+
+    def note(self) -> str:
+        shown = [fault.rsplit(": ", 1)[0] for fault in self.faults[:SHOWN_BAD_ROWS]]
+        more = len(self.faults) - len(shown)
+        rest = f"; and {more:,} more" if more else ""
+        return f"table: {len(self.faults):,} malformed rows were skipped ({'; '.join(shown)}{rest})"
+
+
+def _open(request: Request) -> UserTable:
+    options = request.options
+    return UserTable.open(data_path(request), options["delimiter"], options["encoding"])
+
+
+def _wants_bad_rows_skipped(request: Request) -> bool:
+    given = request.options["skip-bad-rows"].lower()
+    if given not in ("yes", "no"):
+        raise UserError(f"skip-bad-rows={given} is not possible: give yes or no.")
+    return given == "yes"
+
+
+def _document(cells: dict[str, Any], number: int, where: str, tokenize: Tokenizer) -> Raw:
     has_rationale = "rationale" in cells
     refuse_list(cells["label"], where)
-    tokens = _tokens(cells["text"], at_blanks=has_rationale)
+    tokens = _tokens(cells["text"], split_at_blanks if has_rationale else tokenize)
     return Raw(
         id=f"row-{number}",
         tokens=tokens,
         label=_cell_text(cells["label"]),
         split=_split(cells["split"], where) if "split" in cells else None,
-        query=_tokens(cells["query"]) if "query" in cells else (),
+        query=_tokens(cells["query"], tokenize) if "query" in cells else (),
         rationale=_rationale(cells["rationale"], len(tokens), where) if has_rationale else None,
     )
 
@@ -74,11 +114,10 @@ def _cell_text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def _tokens(cell: Any, at_blanks: bool = False) -> tuple[str, ...]:
+def _tokens(cell: Any, tokenize: Tokenizer) -> tuple[str, ...]:
     if isinstance(cell, list):
         return tuple(text for part in cell if (text := _cell_text(part)))
-    text = _cell_text(cell)
-    return tuple(text.lower().split()) if at_blanks else words(text)
+    return tokenize(_cell_text(cell))
 
 
 def _split(cell: Any, where: str) -> str:
@@ -111,7 +150,7 @@ def locate(data: Path) -> Path | None:
 
 def resolve(source: Source, request: Request) -> Source:
     """Make it a pair task if there is a second text."""
-    chosen = choose_columns(UserTable.open(data_path(request)), request.options, notes=[])
+    chosen = choose_columns(_open(request), request.options, notes=[])
     return source if chosen["query"] is None else replace(source, task="pair")
 
 
@@ -133,6 +172,10 @@ SOURCE = Source(
         "query-column": "",
         "split-column": "",
         "rationale-column": "",
+        "delimiter": "",
+        "encoding": "utf-8",
+        "tokenizer": "words",
+        "skip-bad-rows": "no",
     },
     group_near_duplicates=True,
 )

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import find_file, read_csv_rows, read_lines
+from assay.data.files import find_file, read_lines
 from assay.data.formats import MIN_DF, class_name, read_class_csv, review_words
 from assay.data.locate import data_path, first_of, folder_with, require_file
+from assay.data.rows import read_csv_rows
 from assay.errors import UserError
 
 TOPICS = (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import csv_header, read_csv_rows
 from assay.data.formats import MIN_DF, read_class_csv, review_words
 from assay.data.locate import data_path, folder_with, require_file
+from assay.data.rows import csv_header, read_csv_rows
 from assay.errors import UserError
 
 STARS = ("1", "2", "3", "4", "5")

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_csv_rows
 from assay.data.locate import data_path
+from assay.data.rows import read_csv_rows
 from assay.data.text import words
 from assay.errors import UserError
 

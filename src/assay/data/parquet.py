@@ -1,0 +1,107 @@
+"""Foreign Parquet files, read in a process of their own.
+
+A damaged file can make a Parquet reader ask for more memory than there is, and then the whole
+process ends without an exception. So the file is read by a child process with a limit on memory and
+time, which writes the rows as JSON lines. If the child ends early, the user gets a sentence.
+
+The child is this module, run with the path and the columns as arguments; without columns it lists
+them.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from assay.errors import UserError
+
+MEGABYTE = 2**20
+# What the reader may take, beside a multiple of the file's size: a column is decompressed at once.
+MEMORY_MEGABYTES = 768
+MEMORY_PER_BYTE = 8
+SECONDS = 10
+SECONDS_PER_MEGABYTE = 2
+BATCH_ROWS = 10_000
+REFUSED = 3  # exit code of the child: the reader says what is wrong, on its last line
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The columns that can hold text, labels or lists of them; bytes are left out."""
+    with _child(path, []) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def read_parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """Yield the cells of these columns, row by row; a missing cell is None."""
+    with _child(path, columns) as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+@contextmanager
+def _child(path: Path, columns: Sequence[str]) -> Iterator[IO[str]]:
+    """The lines that the child writes; a child that fails becomes a `UserError`."""
+    command = [sys.executable, "-m", __name__, str(path), *columns]
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", env=environment
+        ) as child,
+    ):
+        assert child.stdout is not None
+        try:
+            yield child.stdout
+        except BaseException:  # also where the caller has seen enough rows
+            child.kill()
+            raise
+        code = child.wait()
+        errors.seek(0)
+        said = errors.read().strip().splitlines()
+    if code:
+        reason = said[-1] if code == REFUSED and said else "its reader broke down"
+        raise UserError(
+            f"{path} is a truncated or damaged Parquet file ({reason}): write it again."
+        )
+
+
+def _limit_resources(size: int) -> None:
+    """Limit memory and time of this process; only where the operating system can."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - Windows has no such limits
+        return
+    memory = MEMORY_MEGABYTES * MEGABYTE + MEMORY_PER_BYTE * size
+    seconds = SECONDS + SECONDS_PER_MEGABYTE * (size // MEGABYTE)
+    for kind, limit in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, seconds)):
+        resource.setrlimit(kind, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _write_rows(path: str, columns: Sequence[str]) -> None:
+    """Write the rows, or the names of the columns, as JSON lines to standard output."""
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        if not columns:
+            for name, kind in table.collect_schema().items():
+                if kind != pl.Binary:
+                    print(json.dumps(name))
+            return
+        for batch in table.select(columns).collect_batches(chunk_size=BATCH_ROWS):
+            for row in batch.iter_rows():
+                print(json.dumps(row, default=str))
+    except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as fault:
+        print(str(fault).splitlines()[0] if str(fault) else type(fault).__name__, file=sys.stderr)
+        sys.exit(REFUSED)
+
+
+if __name__ == "__main__":
+    _limit_resources(Path(sys.argv[1]).stat().st_size)
+    _write_rows(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,145 @@
+"""The tokenizer of a table: how a text becomes items.
+
+`words` splits into English words and punctuation marks. Chinese, Japanese, Thai and other scripts
+are written without spaces, so a whole sentence would be one word: for them there is `characters`, a
+function of the user's own, or the file `tokenizer.json` of a Hugging Face model.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.data.text import words
+from assay.errors import UserError
+from assay.plugins import import_object
+
+Tokenizer = Callable[[str], tuple[str, ...]]
+# First and last code points of scripts that are written without spaces between words.
+UNSPACED_SCRIPTS = (
+    (0x0E00, 0x0EFF),  # Thai and Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Japanese kana
+    (0x3400, 0x9FFF),  # Han
+    (0xF900, 0xFAFF),  # Han, compatibility
+    (0x20000, 0x3FFFF),  # Han, extensions
+)
+LONG_WORD = 5  # characters; words of these scripts are mostly shorter
+TOO_MANY = 0.2  # of all items
+
+
+def choose_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer with this name: `words`, `characters`, a function or a file."""
+    if name in TOKENIZERS:
+        return TOKENIZERS[name]
+    if name.endswith(".json"):
+        return _tokenizer_of_file(Path(name))
+    if ":" in name:
+        return _own_function(name)
+    raise UserError(
+        f"there is no tokenizer '{name}': pass {', '.join(TOKENIZERS)}, package.module:function, "
+        "or the tokenizer.json of a Hugging Face model."
+    )
+
+
+def characters(text: str) -> tuple[str, ...]:
+    """Every character that is not a blank, lower-cased, with the marks that combine with it."""
+    items: list[str] = []
+    for character in text.lower():
+        if items and unicodedata.combining(character):
+            items[-1] += character
+        elif not character.isspace():
+            items.append(character)
+    return tuple(items)
+
+
+def split_at_blanks(text: str) -> tuple[str, ...]:
+    """Whatever stands between blanks, lower-cased."""
+    return tuple(text.lower().split())
+
+
+TOKENIZERS: dict[str, Tokenizer] = {
+    "words": words,
+    "characters": characters,
+    "blanks": split_at_blanks,
+}
+
+
+class UnspacedText:
+    """Counts the items that look like several words of a script without spaces."""
+
+    def __init__(self) -> None:
+        self.items = self.long = 0
+        self.example = ""
+
+    def add(self, tokens: Sequence[str]) -> None:
+        """Count the items of a document."""
+        self.items += len(tokens)
+        for token in tokens:
+            if len(token) > LONG_WORD and not token.isascii() and _is_unspaced(token):
+                self.long += 1
+                self.example = self.example or token[:20]
+
+    def warning(self) -> str | None:
+        """The sentence for the user, if there are too many such items."""
+        if self.long <= TOO_MANY * self.items:
+            return None
+        return (
+            f"table: {self.long:,} of {self.items:,} items, such as '{self.example}', look like "
+            "several words of a script without spaces: pass --tokenizer characters, or a tokenizer "
+            "of that language (--tokenizer package.module:function)"
+        )
+
+
+def _is_unspaced(token: str) -> bool:
+    return any(
+        first <= ord(character) <= last for character in token for first, last in UNSPACED_SCRIPTS
+    )
+
+
+def _own_function(name: str) -> Tokenizer:
+    function = import_object(name, "--tokenizer")
+    if not callable(function):
+        raise UserError(f"--tokenizer {name} is a {type(function).__name__}: name a function.")
+
+    def tokenize(text: str) -> tuple[str, ...]:
+        return _checked(function(text), name)
+
+    return tokenize
+
+
+def _checked(tokens: Any, name: str) -> tuple[str, ...]:
+    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+        raise UserError(
+            f"--tokenizer {name} returned {type(tokens).__name__}: return a list of strings."
+        )
+    found = tuple(tokens)
+    if any(not isinstance(token, str) for token in found):
+        raise UserError(f"--tokenizer {name} returned items that are no strings: return strings.")
+    return tuple(token for token in found if token.strip())
+
+
+def _tokenizer_of_file(path: Path) -> Tokenizer:
+    try:
+        import tokenizers
+    except ImportError:
+        raise UserError(
+            f"--tokenizer {path} needs the extra hf: pip install 'attn-assay[hf]'."
+        ) from None
+    if not path.is_file():
+        raise UserError(f"--tokenizer {path}: there is no such file: check the path.")
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as fault:  # the library raises no narrower class
+        raise UserError(
+            f"--tokenizer {path} is no tokenizer of Hugging Face ({fault}): pass the file "
+            "tokenizer.json of a saved model."
+        ) from fault
+    tokenizer.no_truncation()
+
+    def tokenize(text: str) -> tuple[str, ...]:
+        encoded = tokenizer.encode(text, add_special_tokens=False)
+        return tuple(text[start:end] for start, end in encoded.offsets if text[start:end].strip())
+
+    return tokenize

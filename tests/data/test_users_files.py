@@ -1,0 +1,189 @@
+"""Tests of files as users have them: delimiters, encodings, scripts, malformed or damaged."""
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from assay.data.catalog import load_corpus
+from assay.data.corpus import Corpus
+from assay.data.parquet import parquet_columns, read_parquet_rows
+from assay.data.rows import find_delimiter
+from assay.data.tokenizers import characters
+from assay.errors import UserError
+from tests.builders import small_corpora as small
+
+
+def table(path: Path, **options: str) -> Corpus:
+    return load_corpus(
+        "table", data=path, options={k.replace("_", "-"): options[k] for k in options}
+    )
+
+
+def delimited(delimiter: str) -> str:
+    rows = [f"{row['label']}{delimiter}{row['text']}" for row in small.rows()]
+    return "\n".join([f"label{delimiter}text", *rows]) + "\n"
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_usual_delimiters_are_found(delimiter: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(delimited(delimiter), encoding="utf-8")
+    corpus = table(path)
+    other = tmp_path / "b.csv"
+    other.write_text(delimited(","), encoding="utf-8")
+    assert corpus.fingerprint == table(other).fingerprint
+    told = [note for note in corpus.notes if "delimiter" in note]
+    assert bool(told) == (delimiter in ";|")
+
+
+def test_a_delimiter_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(delimited("#"), encoding="utf-8")
+    assert len(table(path, delimiter="#").classes) == 2
+    with pytest.raises(UserError, match="delimiter '##' is not possible"):
+        table(path, delimiter="##")
+
+
+def test_delimiters_inside_quotes_do_not_count() -> None:
+    assert find_delimiter('"a,b,c,d";label') == ";"
+    assert find_delimiter("text") == ","
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32"])
+def test_encodings(encoding: str, tmp_path: Path) -> None:
+    text = delimited(",").replace("a", "é")
+    plain, encoded = tmp_path / "a.csv", tmp_path / "b.csv"
+    plain.write_text(text, encoding="utf-8")
+    encoded.write_bytes(text.encode(encoding))
+    assert table(encoded, encoding=encoding).fingerprint == table(plain).fingerprint
+
+
+def test_a_wrong_encoding_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(delimited(",").replace("a", "é").encode("latin-1"))
+    with pytest.raises(UserError, match="--encoding"):
+        table(path)
+    with pytest.raises(UserError, match="there is no encoding 'martian'"):
+        table(path, encoding="martian")
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04rest", b"\xd0\xcf\x11\xe0rest"])
+def test_workbooks_are_refused_with_the_cure(start: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(start)
+    with pytest.raises(UserError, match="save the table as CSV"):
+        table(path)
+
+
+def test_malformed_rows_are_skipped_counted_and_listed(tmp_path: Path) -> None:
+    lines = delimited(",").splitlines()
+    lines.insert(3, "0,one,field,too,many")
+    lines.insert(9, '1,a "stray" quote, here"')
+    path, clean = tmp_path / "a.csv", tmp_path / "b.csv"
+    path.write_bytes("\n".join(lines).encode() + b"\n0,not \xff utf-8\n")
+    clean.write_text(delimited(","), encoding="utf-8")
+    with pytest.raises(UserError, match="line 4: 5 fields"):
+        table(path)
+    corpus = table(path, skip_bad_rows="yes")
+    assert corpus.dropped["malformed row"] == 3
+    (note,) = [note for note in corpus.notes if "malformed" in note]
+    assert "line 4" in note
+    assert "3 malformed rows" in note
+    kept, whole = ({d.tokens for d in c.train + c.dev + c.test} for c in (corpus, table(clean)))
+    assert kept == whole
+
+
+def test_malformed_json_lines_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    text = small.json_text(small.rows())
+    path.write_text(text + '{"text": "broken\n[1, 2]\n', encoding="utf-8")
+    with pytest.raises(UserError, match="is not JSON"):
+        table(path)
+    assert table(path, skip_bad_rows="yes").dropped["malformed row"] == 2
+
+
+def test_a_script_without_spaces_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "zh.csv"
+    rng = random.Random(0)
+    letters = [chr(code) for code in range(0x4E00, 0x4F00)]
+    rows = [f"{i % 2},{''.join(rng.choices(letters, k=9))} {'好坏'[i % 2]}" for i in range(60)]
+    path.write_text("\n".join(["label,text", *rows]), encoding="utf-8")
+    corpus = table(path)
+    assert any("script without spaces" in note for note in corpus.notes)
+    by_character = table(path, tokenizer="characters")
+    assert not any("script without spaces" in note for note in by_character.notes)
+    assert all(len(token) == 1 for token in by_character.train[0].tokens)
+
+
+def test_characters_keep_their_combining_marks() -> None:
+    assert characters("E\u0301a b") == ("e\u0301", "a", "b")
+
+
+def test_a_tokenizer_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_own_tokenizer.py").write_text(
+        "def split(text): return text.upper().split()\ndef wrong(text): return 3\n", "utf-8"
+    )
+    path = tmp_path / "a.csv"
+    path.write_text(delimited(","), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    tokens = table(path, tokenizer="my_own_tokenizer:split").train[0].tokens
+    assert all(token == token.upper() for token in tokens)
+    for name, message in {
+        "my_own_tokenizer:wrong": "return a list of strings",
+        "my_own_tokenizer:splits": "did you mean 'split'",
+        "no_such_module:split": "no module 'no_such_module'",
+        "letters": "there is no tokenizer 'letters'",
+        "no/tokenizer.json": "there is no such file",
+    }.items():
+        with pytest.raises(UserError, match=message):
+            table(path, tokenizer=name)
+
+
+def test_the_tokenizer_file_of_a_model(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = {word: i for i, word in enumerate(("[UNK]", "f", "##oo", "##ilm"))}
+    tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    path = tmp_path / "a.csv"
+    path.write_text(delimited(",").replace(" a ", " film "), encoding="utf-8")
+    corpus = table(path, tokenizer=str(tmp_path / "tokenizer.json"))
+    found = {token for document in corpus.train for token in document.tokens}
+    assert {"f", "ilm"} <= found
+    assert "film" not in found
+
+
+def test_parquet_rows_come_from_a_process_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    frame = pl.DataFrame({"text": ["é\nx", None], "n": [1.5, float("nan")], "l": [["a"], []]})
+    frame.with_columns(b=pl.lit(b"bytes")).write_parquet(path)
+    assert parquet_columns(path) == ["text", "n", "l"]
+    first, second = read_parquet_rows(path, ["l", "text", "n"])
+    assert first == [["a"], "é\nx", 1.5]
+    assert second[:2] == [[], None]
+
+
+MUTATIONS = 12  # a file takes most of a second, because a process is started for each
+
+
+def test_a_damaged_parquet_file_is_a_sentence_and_never_an_abort(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(small.rows() * 20).write_parquet(path)
+    whole = path.read_bytes()
+    rng = random.Random(0)
+    refused: list[str] = []
+    for _ in range(MUTATIONS):
+        damaged = bytearray(whole)
+        for _ in range(rng.randint(1, 6)):  # mostly in the footer, where lengths are
+            start = max(0, len(damaged) - 300) if rng.random() < 0.8 else 0
+            damaged[rng.randrange(start, len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            list(read_parquet_rows(path, ["text", "label"]))
+        except UserError as fault:
+            refused.append(str(fault))
+    assert len(refused) > MUTATIONS // 2
+    assert all("truncated or damaged Parquet file" in message for message in refused)
