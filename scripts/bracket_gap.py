@@ -12,7 +12,7 @@ import numpy as np
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.exact.several_classes import bracket_adversary
 
-CLASSES = (3, 5, 10, 20)
+CLASSES = (3, 5, 7, 8, 10, 20)  # with more than 7, the probe measures a sample of the documents
 DOCUMENTS = {5: 32, 15: 32, 50: 16, 190: 8}  # by number of items
 
 

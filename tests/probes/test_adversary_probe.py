@@ -8,6 +8,7 @@ import torch
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.models.view import AuditView, View
 from assay.probes.adversary import measure
+from assay.probes.alternative_weights import EVERY_DOCUMENT_CLASSES
 from assay.statistics.divergence import class_probabilities, jsd, tvd
 from tests.builders.small_models import batch, network
 
@@ -127,3 +128,38 @@ def test_costly_baselines_are_computed_on_the_sample_of_the_run():
     for name in ("shuffled_max_jsd", "uniform_max_jsd_upper"):
         values = table.filter(quantity=name)["value"]
         assert [value is None for value in values] == [True, False, True]
+
+
+def test_with_many_classes_the_bracket_is_computed_on_the_sample_of_the_run():
+    """One document costs more than 0.1 s there; the free distance costs nothing."""
+    classes = EVERY_DOCUMENT_CLASSES + 1
+    documents = batch([2, 7, 5], classes=classes)
+    model = network(classes=classes)
+    alone = {"attention": View(model, documents).weights.double().numpy()}
+    whole = measure(View(model, documents), alone)
+    sample = {"sampled_documents": frozenset(["document 1"])}
+    part = measure(AuditView(model, documents, inputs=sample), alone)
+    for name in ("max_jsd", "max_jsd_upper", "adversary_tvd"):
+        every = pl.concat(whole.rows).filter(quantity=name, group=f"eps={SHOWN_EPS:g}")["value"]
+        values = pl.concat(part.rows).filter(quantity=name, group=f"eps={SHOWN_EPS:g}")["value"]
+        assert values.to_list() == [None, every[1], None]
+    assert pl.concat(part.rows).filter(quantity="free_jsd")["value"].null_count() == 0
+    assert np.isnan(part.columns["adversary"]).all(1).tolist() == [True, False, True]
+
+
+def test_a_batch_without_a_sampled_document_has_no_bracket():
+    classes = EVERY_DOCUMENT_CLASSES + 1
+    view = AuditView(
+        network(classes=classes),
+        batch([2, 7], classes=classes),
+        inputs={"sampled_documents": frozenset(["another"])},
+    )
+    table = pl.concat(measure(view, {"attention": view.weights.double().numpy()}).rows)
+    assert table.filter(quantity="max_jsd")["value"].is_null().all()
+
+
+def test_with_few_classes_the_bracket_is_computed_for_all_documents():
+    sample = {"sampled_documents": frozenset(["document 1"])}
+    view = AuditView(network(classes=3), batch([2, 7, 5], classes=3), inputs=sample)
+    table = pl.concat(measure(view, {"attention": view.weights.double().numpy()}).rows)
+    assert table.filter(quantity="max_jsd")["value"].null_count() == 0

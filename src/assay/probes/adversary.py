@@ -4,9 +4,10 @@ Jain & Wallace 2019, section 4.2.2: among all weights that change the prediction
 (TVD), find those furthest from the model's own (JSD, at most ln 2 = 0.693). A large value means
 that the heat map is one of many that fit the prediction. The paper searched by gradient steps.
 Where the logits are affine in the weights, we compute the optimum exactly for two classes and a
-certified bracket for more. For other models we run the published search and make its candidates
-feasible, so that every reported value can be reached. The paper also looks for five alternative
-weights that differ from each other; we choose them greedily where the exact optimum is known.
+certified bracket for more; with many classes, on a sample of the documents. For other models we run
+the published search and make its candidates feasible, so that every reported value can be reached.
+The paper also looks for five alternative weights that differ from each other; we choose them
+greedily where the exact optimum is known.
 
 Far weights with the same prediction exist for almost any weights. Three numbers say how much of the
 distance is due to where the weights lie: the distance with nothing held, and the distances for the
@@ -18,6 +19,7 @@ import numpy as np
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS, WEIGHT_BINS, stacked
 from assay.models.view import View
 from assay.probes.alternative_weights import (
+    EVERY_DOCUMENT_CLASSES,
     EXACT,
     AlternativeWeights,
     Baselines,
@@ -25,7 +27,7 @@ from assay.probes.alternative_weights import (
     baselines,
     free_jsd,
 )
-from assay.probes.inputs import MIN_ITEMS, SAMPLED
+from assay.probes.inputs import MIN_ITEMS, SAMPLED, SAMPLED_DOCUMENTS
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 
 SHOWN_GROUP = f"eps={SHOWN_EPS:g}"
@@ -83,7 +85,8 @@ PROBE = Probe(
         Quantity(
             "max_jsd",
             "largest JSD to the model's weights with the prediction within eps; null for a single "
-            "item",
+            f"item, and outside {SAMPLED_DOCUMENTS} sampled documents with more than "
+            f"{EVERY_DOCUMENT_CLASSES} classes and an affine head",
             ("mean", "median", "mean_shared"),
             unit="JSD, nats",
             direction="lower is more faithful",
@@ -108,8 +111,8 @@ PROBE = Probe(
         Quantity(
             "shuffled_max_jsd",
             "the largest JSD of the weights shuffled among the items, with their own prediction "
-            "within eps: mean of 10 shuffles, or of 3 on 60 sampled documents where it is not "
-            "exact",
+            "within eps: mean of 10 shuffles, or of 3 on "
+            f"{SAMPLED_DOCUMENTS} sampled documents where it is not exact",
             ("mean",),
             unit="JSD, nats",
         ),

@@ -21,6 +21,8 @@ from assay.data.corpus import Corpus, Document
 from assay.data.film_vectors import SETTINGS as FILM_SETTINGS
 from assay.data.film_vectors import are_cached
 from assay.probes import PROBES
+from assay.probes.alternative_weights import EVERY_DOCUMENT_CLASSES, SAMPLED_SHUFFLES
+from assay.probes.inputs import SAMPLED_DOCUMENTS
 from assay.runs.audit import sample_of
 from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
 from assay.scores.cost import STEP_SECONDS, encoder_costs
@@ -45,7 +47,7 @@ TRAINING_ITEM = {
 FILM_SECONDS = 7.0  # until the vectors of film reviews are computed
 PARAMETER = 1.2e-9  # seconds of the optimizer per parameter and step
 PREDICTING = 0.3  # of the cost of training on the same documents
-BRACKETED_DOCUMENT = 0.05  # adversary with three classes or more
+BRACKETED_CLASS = 0.01  # adversary with three classes or more: seconds per class and document
 PROCESS_START = 3.0  # seconds until a worker process has imported torch
 DRAWING = 4.0  # seconds for tables and page, whatever the run
 TABLED_DOCUMENT = 2.5e-3  # seconds of its share in the resampled means, for all quantities
@@ -158,8 +160,15 @@ def audit_seconds(settings: Settings, corpus: Corpus) -> float:
     steps = costs.rest * _items(corpus.test) + sample_of(settings, corpus.test).steps
     seconds = STEP_SECONDS * steps + _deletions(settings, corpus.test)
     if len(corpus.classes) > 2 and "adversary" in settings.probes:
-        seconds += BRACKETED_DOCUMENT * len(corpus.test)
+        seconds += BRACKETED_CLASS * len(corpus.classes) * _bracketed(corpus)
     return seconds
+
+
+def _bracketed(corpus: Corpus) -> int:
+    """The brackets of the adversary: of the documents, and of baselines on a sample of them."""
+    sample = min(len(corpus.test), SAMPLED_DOCUMENTS)
+    every = len(corpus.classes) <= EVERY_DOCUMENT_CLASSES
+    return (len(corpus.test) if every else sample) + (SAMPLED_SHUFFLES + 1) * sample
 
 
 def _deletions(settings: Settings, documents: Sequence[Document]) -> float:

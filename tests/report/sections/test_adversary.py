@@ -1,6 +1,8 @@
 """The largest JSD of the model's weights beside that of shuffled, uniform and free weights."""
 
-from assay.report.sections.adversary import compared_weights
+from dataclasses import replace
+
+from assay.report.sections.adversary import compared_weights, sample_sentence
 from assay.runs.directory import SummaryRow
 
 
@@ -27,3 +29,13 @@ def test_medians_and_single_classes_are_not_mixed_in() -> None:
     median = SummaryRow("adversary", "max_jsd", "eps=0.01", "all", "median", 1, None, None, 4, 0)
     of_class = SummaryRow("adversary", "max_jsd", "eps=0.01", "up", "mean", 1, None, None, 4, 0)
     assert compared_weights([median, of_class]) == ()
+
+
+def test_a_sample_of_documents_is_named_with_its_size() -> None:
+    rows = [replace(row("free_jsd", 0.68, None), n=500), replace(row("max_jsd", 0.6), n=60)]
+    assert "60 of the 500 documents" in sample_sentence(rows)
+
+
+def test_no_sample_is_named_where_every_document_was_measured() -> None:
+    assert sample_sentence([row("free_jsd", 0.68, None), row("max_jsd", 0.6)]) == ""
+    assert sample_sentence([row("free_jsd", 0.68, None)]) == ""

@@ -51,6 +51,7 @@ class AdversarySection:
     methods: tuple[str, ...]
     compared: tuple[ComparedWeights, ...]  # the model's weights beside others, at SHOWN_EPS
     bracketed: bool
+    sample: str  # a sentence, where only some documents were measured
     first: list[SummaryTable]  # at the paper's two eps
     rest: list[SummaryTable]
 
@@ -64,8 +65,30 @@ def adversary_section(record: RunRecord) -> AdversarySection:
         methods=tuple(METHODS[name] for name in used if name in METHODS),
         compared=compared_weights(own),
         bracketed="bracket" in used,
+        sample=sample_sentence(own),
         first=tables(ahead).get(NAME, []),
         rest=tables(later).get(NAME, []),
+    )
+
+
+def sample_sentence(rows: list[SummaryRow]) -> str:
+    """How many documents were measured, where it is a sample; else nothing.
+
+    The distance with nothing held costs nothing and exists for every document with several items.
+    """
+    counts = {
+        row.quantity: row.n or 0
+        for row in rows
+        if (row.predicted, row.statistic) == (EVERYTHING, "mean")
+        and row.group in (None, eps_group(SHOWN_EPS))
+    }
+    measured, all_documents = counts.get("max_jsd", 0), counts.get("free_jsd", 0)
+    if not 0 < measured < all_documents:
+        return ""
+    return (
+        f"With so many classes one document takes more than 0.1 s, so {measured} of the "
+        f"{all_documents} documents were measured. The sample is seeded and depends on the "
+        "documents’ ids only."
     )
 
 
