@@ -101,7 +101,8 @@ def test_an_interrupt_explains_how_to_continue(assay, small_run, tmp_path, monke
     assert "--resume" in output.err
 
 
-def test_a_real_interrupt_during_training_exits_with_130(tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_during_training_says_how_to_continue(number, code, tmp_path):
     out = tmp_path / "run"
     command = [
         *(sys.executable, "-m", "assay", "run", "motif", "--encoder", "bilstm"),
@@ -110,9 +111,9 @@ def test_a_real_interrupt_during_training_exits_with_130(tmp_path):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         _wait_for(out / "run.json")
         time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "Traceback" not in err
     assert err.endswith(f"with --resume to continue the run in {out}.\n")
 

@@ -1,14 +1,17 @@
 """The command line of assay.
 
 Exit code 0: success. 2: a mistake the user can correct, explained without a traceback. 1: a bug in
-assay, with a traceback. 130: interrupted from the keyboard. Results go to standard output,
-everything else to standard error.
+assay, with a traceback. 130: interrupted from the keyboard. 143: ended by another program with
+SIGTERM, such as a cluster's scheduler. Both of these say how to continue. Results go to standard
+output, everything else to standard error.
 
 Each command has its own file and is registered here. Modules that take seconds to import (torch,
 polars, altair) are imported inside the command functions, so that `--help` answers at once.
 """
 
+import signal
 import sys
+from typing import NoReturn
 
 from assay.cli import bench, controls, lists, report, reproduce, run, vectors
 from assay.cli.app import app, say, speak_plainly
@@ -18,14 +21,31 @@ from assay.errors import UserError
 COMMANDS = (run, report, lists, bench, reproduce, vectors, controls)
 
 
+TERMINATED = 128 + signal.SIGTERM
+
+
 def main() -> None:
     """Run the command line; a `UserError` exits with code 2 and without a traceback."""
     speak_plainly()
+    ended: list[int] = []
+
+    def terminate(number: int, frame: object) -> NoReturn:
+        """Stop as after Ctrl-C, so that a terminated run also says how to continue."""
+        ended.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminate)
     try:
         app()
     except UserError as mistake:
         say(f"assay: {mistake}", style="bold red", event="error")
         sys.exit(2)
+    except SystemExit:
+        if ended:
+            sys.exit(TERMINATED)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 __all__ = ["app", "main"]

@@ -146,6 +146,7 @@ def serve(function: Callable[[Any], Any], pipe: Connection) -> None:
     """Run jobs from the pipe in a worker process, one after another, until the pipe closes."""
     # Ctrl-C reaches every process of the terminal; the parent stops this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the command line's handler
     # If the parent is gone, exit quietly: the files of finished jobs are complete.
     with suppress(EOFError, ConnectionError):
         while True:
