@@ -8,7 +8,7 @@ audit.report("report.html")
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
-from assay.data.lists import corpus_from_lists
 from assay.data.sources import SOURCES
 from assay.errors import UserError
 from assay.models.build import TrainedModel, save_model
@@ -33,7 +32,13 @@ from assay.report.charts import paper_figures
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
 from assay.report.page import write_report as draw_report
-from assay.runs.attached import audit_attached, document_probes
+from assay.runs.attached import AttachedSettings, audit_attached, document_probes
+from assay.runs.attached_documents import (
+    corpus_of_corpus,
+    corpus_of_texts,
+    read_texts,
+    with_class_names,
+)
 from assay.runs.directory import read_run
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
@@ -47,6 +52,7 @@ from assay.training.recipes import corpus_for
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 __all__ = [
     "Audit",
@@ -182,9 +188,14 @@ def train(
 
 def audit(
     model: Fitted | Model,
-    corpus: Corpus | Sequence[Sequence[str]],
+    corpus: "Corpus | str | Path | pd.DataFrame | pl.DataFrame | Sequence[str | Sequence[str]]",
     labels: Sequence[str] | None = None,
     *,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    rationale_column: str | None = None,
+    classes: Mapping[str, str] | None = None,
+    limit: int | None = None,
     probes: Sequence[str] | None = None,
     sample: int | None = None,
     exact_below: int = EXACT_BELOW,
@@ -195,11 +206,21 @@ def audit(
 ) -> Audit:
     """Ask probes of the model on the corpus's test split; by default all of its preset.
 
-    The model comes from `train`, or is any object with the methods `encode`, `attend` and `decode`
-    and the attribute `classes` (see `assay.models.protocol.Model`). Such a model is checked first.
-    Claims about several models are not measured for it, because they need further trainings. For
-    it the corpus may also be a list of token lists with one of the classes as a label each; the
-    attribute `words` of the model then lists the words that it knows (see `corpus_from_lists`).
+    The model comes from `train`, or is attached: any object with the methods `encode`, `attend` and
+    `decode` and the attribute `classes` (see `assay.models.protocol.Model`). An attached model is
+    checked first. Claims about several models are not measured for it, because they need further
+    trainings. Its documents are
+
+    - a corpus from `load_corpus`, of which the test split is audited,
+    - the path of a CSV, TSV, JSON lines or Parquet file, or a data frame of pandas or polars, with
+      one row per document (`text_column`, `label_column`, `rationale_column`), or
+    - a list of texts or of token lists with their `labels`.
+
+    A model with the method `corpus(texts, labels)` cuts texts itself; others get the tokens of
+    their method `tokenize(text)`, or lower-cased words. The attribute `words` of such a model lists
+    the words that it knows (see `corpus_from_lists`). `classes` maps the labels of the data to the
+    classes of the model, where they differ: `{"negative": "LABEL_0", "positive": "LABEL_1"}`.
+    `limit` is the number of rows to audit, chosen by the seed.
 
     LIME, SHAP and other costly scores are computed on a seeded sample of documents: `sample` of
     them, or as many as the model's preset says and a budget of work allows. Leave-one-out of
@@ -209,7 +230,16 @@ def audit(
     attached model; a model from `train` is audited with its own seed.
     """
     if not isinstance(model, Fitted):
-        return _audit_attached(model, corpus, labels, probes, sample, exact_below, seed)
+        columns = {"text": text_column, "label": label_column, "rationale": rationale_column}
+        named = {role: name for role, name in columns.items() if name is not None}
+        attached, documents = _attach(model, corpus, labels, named, classes, limit, seed)
+        names = document_probes() if probes is None else tuple(probes)
+        check_probes(names)
+        asked = AttachedSettings(
+            type(model).__name__, names, seed=seed, sample=sample, exact_below=exact_below
+        )
+        results = audit_attached(attached, documents, asked, attached="an object in Python")
+        return Audit(**vars(results), model=attached)
     if not isinstance(corpus, Corpus) or labels is not None:
         raise UserError(
             "a model from `assay.train` is audited on the corpus it was trained on: pass that "
@@ -235,33 +265,21 @@ def audit(
     return Audit(**vars(results), model=model.trained)
 
 
-def _audit_attached(
+def _attach(
     model: Model,
-    corpus: Corpus | Sequence[Sequence[str]],
+    corpus: Any,
     labels: Sequence[str] | None,
-    probes: Sequence[str] | None,
-    sample: int | None,
-    exact_below: int,
+    columns: Mapping[str, str],
+    classes: Mapping[str, str] | None,
+    limit: int | None,
     seed: int,
-) -> Audit:
-    """The audit of a model that was not trained by assay."""
-    names = document_probes() if probes is None else tuple(probes)
-    check_probes(names)
-    if not isinstance(corpus, Corpus):
-        if labels is None:
-            raise UserError("documents without labels were passed: pass one class name for each.")
-        check_interface(model)
-        words = getattr(model, "words", None)
-        corpus = corpus_from_lists(corpus, labels, classes=model.classes, words=words)
-    results = audit_attached(
-        model,
-        corpus,
-        probes=names,
-        seed=seed,
-        sample=sample,
-        exact_below=exact_below,
-    )
-    return Audit(**vars(results), model=model)
+) -> tuple[Model, Corpus]:
+    """A model that assay did not train, and the documents as it reads them."""
+    model = with_class_names(check_interface(model), classes)
+    if isinstance(corpus, Corpus):
+        return model, corpus_of_corpus(model, corpus)
+    texts = read_texts(corpus, labels, columns)
+    return model, corpus_of_texts(model, texts.limited(limit, seed))
 
 
 def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:

@@ -46,8 +46,14 @@ def model_line(manifest: "Manifest") -> str:
     settings, test = manifest.settings, manifest.test
     largest = test.number("largest_class")
     beside = "" if largest is None else f" (largest class {largest:.2f})"
+    attached = manifest.section("model")
+    if attached.values:
+        shows = attached.text("shows")
+        model = attached.need("name") + ("" if shows is None else f" ({shows})")
+    else:
+        model = f"{settings.need('encoder')} with {settings.need('attention')} attention"
     return (
-        f"{settings.need('encoder')} with {settings.need('attention')} attention: test accuracy "
+        f"{model}: test accuracy "
         f"{test.number('accuracy'):.2f}{beside}, macro F1 {test.number('macro_f1'):.2f} "
         f"on {test.count('n'):,} documents"
     )

@@ -9,6 +9,7 @@ guess is reported in the corpus's notes.
 """
 
 import codecs
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -68,6 +69,15 @@ class UserTable:
     def sample(self) -> list[Sequence[Any]]:
         """The first rows that are not malformed, with all columns."""
         return list(islice(self.rows(self.columns, on_bad_row=lambda fault: None), SAMPLE_ROWS))
+
+
+def cell_text(cell: Any) -> str:
+    """A cell as text: 1.0 and 1 are the same label; NaN and null are empty."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
 
 
 def _recognize(path: Path, encoding: str) -> tuple[Format, str]:

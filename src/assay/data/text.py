@@ -58,7 +58,7 @@ def to_sentences(corpus: Corpus) -> Corpus:
             f"{corpus.name} has two texts per document, but models of sentences read one: pass "
             "another --encoder, such as bilstm, or another corpus."
         )
-    splitter, rule = _choose_splitter(corpus.train)
+    splitter, rule = _choose_splitter(corpus.train or corpus.test)
     train, dev, test = (
         tuple(_split_document(document, splitter) for document in part)
         for part in (corpus.train, corpus.dev, corpus.test)

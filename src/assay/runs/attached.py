@@ -1,27 +1,65 @@
 """The audit of a model that was not trained here: any object with the three methods.
 
-Nothing is saved and no job is made, because such an object has no identity that a file could keep.
+The documents are divided into small jobs. A job is known by the model's fingerprint, its site, its
+documents and the settings, so a killed audit continues after its last finished job. The object may
+live in this process alone, therefore the jobs run here, one after another.
+
 Probes that need further models are not measured, because nobody knows how to train this one again.
 """
 
-import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from importlib.metadata import version
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from assay.config import VERSION
+import torch
+
+from assay.config import EXACT_BELOW, Execution
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus
+from assay.engines import Task, run_graph
 from assay.errors import UserError
 from assay.models.conformance import check_batch, check_interface
+from assay.models.fingerprint import model_fingerprint
 from assay.models.protocol import Model
 from assay.probes import PROBES
-from assay.runs.audit import AUDIT_CELLS, AuditResult, audit_documents, inputs_of, scores_for
+from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, scores_for
+from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, collect, run_audit
 from assay.runs.manifest import Manifest
-from assay.runs.run import LIBRARIES, Results, describe_corpus, test_metrics
-from assay.scores.sample import plan_sample
+from assay.runs.run import Results, claim_directory, describe_corpus, test_metrics, versions
+from assay.runs.store import locked
+from assay.runs.timing import RunTiming
+from assay.runs.validation import check_directory
+from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments
+
+# Cost of one job, in the units of `audit_parts`: about 25 documents of 20 items, or one of 200. A
+# foreign model may be a thousand times slower than ours, and a part is what a killed audit loses.
+PART_COST = 60_000
+FINGERPRINT_DOCUMENTS = 8  # that the model answers for its fingerprint
+
+
+@dataclass(frozen=True)
+class AttachedSettings:
+    """Everything that can change the result, beside the model and its documents."""
+
+    model: str  # as the user named it, or the name of its class
+    probes: tuple[str, ...]
+    seed: int = 0
+    sample: int | None = None
+    exact_below: int = EXACT_BELOW
+    threads: int = field(default_factory=torch.get_num_threads)
+    device: str = "cpu"
+    # How the model and the documents were chosen: columns, classes, limit, layer, heads, query.
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_record(self) -> dict[str, Any]:
+        """As JSON can hold them; what was not chosen is left out."""
+        chosen = {name: value for name, value in self.options.items() if value is not None}
+        record = {**asdict(self), **chosen, "probes": list(self.probes)}
+        del record["options"]
+        return record
 
 
 def document_probes() -> tuple[str, ...]:
@@ -29,68 +67,144 @@ def document_probes() -> tuple[str, ...]:
     return tuple(name for name, probe in PROBES.items() if probe.trainings is None)
 
 
+def execute_attached(
+    model: object,
+    corpus: Corpus,
+    settings: AttachedSettings,
+    out: Path,
+    *,
+    attached: str,
+    execution: Execution,
+    resume: bool,
+) -> None:
+    """Check, audit and judge a model: fill the run directory with everything a report needs."""
+    check_directory(out, settings.as_record(), resume)
+    timing = RunTiming(execution.stage)
+    with timing.stage("check"):
+        checked = check_attached(model, corpus, settings.device)
+    with locked(out):
+        claim_directory(out, settings.as_record())
+        results = _measure(checked, corpus, settings, out / "jobs", attached, execution, timing)
+        with timing.stage("tables"):
+            results.write(out)
+        timing.write(out)
+
+
 def audit_attached(
     model: object,
     corpus: Corpus,
+    settings: AttachedSettings,
     *,
-    probes: Sequence[str],
-    seed: int,
-    sample: int | None,
-    exact_below: int,
+    attached: str,
+    execution: Execution | None = None,
 ) -> Results:
-    """Check the model on every test document, then ask the probes of it."""
+    """The same in memory: check the model on every test document, then ask the probes of it."""
+    checked = check_attached(model, corpus, settings.device)
+    with tempfile.TemporaryDirectory() as folder:
+        return _measure(
+            checked,
+            corpus,
+            settings,
+            Path(folder),
+            attached,
+            execution or Execution(),
+            RunTiming(),
+        )
+
+
+def check_attached(model: object, corpus: Corpus, device: str = "cpu") -> Model:
+    """The object as a model, if it keeps the interface on every test document."""
     if not corpus.test:
         raise UserError(f"the corpus {corpus.name} has no test documents: there is nothing to ask.")
     checked = check_interface(model, corpus.classes)
-    _check_documents(checked, corpus)
-    plan = plan_sample(
-        RunDocuments.of(corpus.test),
-        scores_for([PROBES[name] for name in probes]),
-        sample=sample,
-        preset="quick",
-        encoder=None,
-        seed=seed,
-        exact_below=exact_below,
-    )
-    audited = audit_documents(
-        checked,
-        corpus.test,
-        corpus.vocabulary,
-        probes=probes,
-        seed=seed,
-        model_seed=seed,
-        sample=plan.sizes,
-        inputs=inputs_of(probes, corpus.train, corpus.vocabulary),
-        exact_below=exact_below,
-    )
-    settings = {
-        "model": type(model).__name__,
-        "probes": list(probes),
-        "seed": seed,
-        "sample": sample,
-        "exact_below": exact_below,
-    }
-    manifest = _manifest(settings, corpus, replace(audited, sample=plan))
-    return Results(audited.instances, audited.evidence, corpus.classes, manifest, seed)
-
-
-def _check_documents(model: Model, corpus: Corpus) -> None:
     split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
-        check_batch(model, split.batch(cut.tolist()))
+        check_batch(checked, split.batch(cut.tolist()).to(device))
+    return checked
 
 
-def _manifest(settings: Mapping[str, Any], corpus: Corpus, audited: AuditResult) -> Manifest:
+def _measure(
+    model: Model,
+    corpus: Corpus,
+    settings: AttachedSettings,
+    folder: Path,
+    attached: str,
+    execution: Execution,
+    timing: RunTiming,
+) -> Results:
+    fingerprint = _fingerprint(model, corpus, settings.device)
+    site = getattr(model, "site", None)
+    plan = _sample(settings, corpus)
+    jobs = [
+        AuditJob(
+            AttachedModel(model, corpus.vocabulary),
+            f"{fingerprint}, {site}",
+            part,
+            settings.probes,
+            seed=settings.seed,
+            sample=plan.sizes,
+            threads=settings.threads,
+            device=settings.device,
+            folder=folder.resolve(),
+            exact_below=settings.exact_below,
+        )
+        for part in audit_parts(
+            corpus.test,
+            inputs_of(settings.probes, corpus.train, corpus.vocabulary),
+            part_cost=PART_COST,
+        )
+    ]
+    tasks = [Task(str(number), job) for number, job in enumerate(jobs)]
+    with timing.stage("audit"), execution.watching("audit") as watch:
+        places = dict(run_graph("serial", run_audit, tasks, 1, watch=watch))
+    parts = [places[task.key] for task in tasks]
+    timing.add_jobs("audit", parts)
+    audited = replace(collect(parts, corpus.test), sample=plan)
+    described = _describe(model, settings.model, attached, fingerprint)
+    manifest = _manifest(settings, corpus, audited, described)
+    return Results(audited.instances, audited.evidence, corpus.classes, manifest, settings.seed)
+
+
+def _fingerprint(model: Model, corpus: Corpus, device: str) -> str:
+    some = corpus.test[:FINGERPRINT_DOCUMENTS]
+    split = EncodedSplit.encode(some, corpus.vocabulary, len(corpus.classes))
+    return model_fingerprint(model, split.batch(range(len(some))).to(device))
+
+
+def _sample(settings: AttachedSettings, corpus: Corpus) -> SamplePlan:
+    return plan_sample(
+        RunDocuments.of(corpus.test),
+        scores_for([PROBES[name] for name in settings.probes]),
+        sample=settings.sample,
+        preset="quick",
+        encoder=None,
+        seed=settings.seed,
+        exact_below=settings.exact_below,
+    )
+
+
+def _describe(model: Model, name: str, attached: str, fingerprint: str) -> dict[str, Any]:
+    """What the manifest says of the model: how it was attached, and what its heat map shows."""
+    site = getattr(model, "site", None)
+    record = {"name": name, "attached": attached, "class": type(model).__name__}
+    if site is not None:
+        record["shows"] = str(site)
+    return {**record, "fingerprint": fingerprint}
+
+
+def _manifest(
+    settings: AttachedSettings,
+    corpus: Corpus,
+    audited: AuditResult,
+    model: Mapping[str, Any],
+) -> Manifest:
     return Manifest.complete(
-        settings,
-        seeds={"bootstrap": settings["seed"]},
+        settings.as_record(),
+        model=model,
+        seeds={"bootstrap": settings.seed},
         recipe={},
         vectors={},
-        versions={
-            "assay": VERSION,
-            "python": platform.python_version(),
-            **{name: version(name) for name in LIBRARIES},
-        },
+        versions=versions(),
         corpus=describe_corpus(corpus),
         training={},
         test=test_metrics(audited.instances, corpus),

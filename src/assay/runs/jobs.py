@@ -23,8 +23,10 @@ from assay.config import EXACT_BELOW
 from assay.data.corpus import Corpus, Document
 from assay.data.embeddings import Vectors
 from assay.data.files import read_json, write_json, write_parquet
+from assay.data.vocabulary import Vocabulary
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import ModelConfig
+from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.probes.inputs import inputs_digest
 from assay.progress import Track, untracked
@@ -113,10 +115,19 @@ class AuditPart:
 
 
 @dataclass(frozen=True)
+class AttachedModel:
+    """A model in memory that assay did not train, with the vocabulary of its documents."""
+
+    network: Model
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True)
 class AuditJob:
     """All probes on some documents of one model."""
 
-    model: Path  # a folder that holds a saved model
+    # A folder that holds a saved model, or a model in memory, which only this process can audit.
+    model: Path | AttachedModel
     model_key: str
     part: AuditPart
     probes: tuple[str, ...]
@@ -181,7 +192,11 @@ def run_audit(task: AuditJob) -> Path:
         return done
     start = time.perf_counter()
     torch.set_num_threads(task.threads)
-    trained = _load_once(task.model, task.device)
+    trained: AttachedModel | TrainedModel
+    if isinstance(task.model, AttachedModel):
+        trained = task.model
+    else:
+        trained = _load_once(task.model, task.device)
     measured = audit_documents(
         trained.network,
         task.part.documents,
@@ -205,14 +220,16 @@ def run_audit(task: AuditJob) -> Path:
 
 
 def audit_parts(
-    documents: Sequence[Document], inputs: Mapping[str, Any] | None = None
+    documents: Sequence[Document],
+    inputs: Mapping[str, Any] | None = None,
+    part_cost: int = PART_COST,
 ) -> list[AuditPart]:
     """Documents per job: a fixed function of their lengths, so that a resumed run cuts alike."""
     run = RunDocuments.of(documents)
     lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")  # similar lengths together: less padding
     costs = lengths[order] ** 2 + LINEAR_COST * lengths[order]
-    budget = max(PART_COST, -(-int(costs.sum()) // MOST_PARTS))
+    budget = max(part_cost, -(-int(costs.sum()) // MOST_PARTS))
     ends = np.flatnonzero(np.diff((np.cumsum(costs) - costs) // budget)) + 1
     return [
         AuditPart(tuple(documents[row] for row in part), run, inputs or {})

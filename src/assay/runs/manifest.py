@@ -119,15 +119,17 @@ class Manifest:
         trainings: Mapping[str, Any] | None,
         sample: Mapping[str, Any] | None = None,
         not_applicable: Mapping[str, str],
+        model: Mapping[str, Any] | None = None,
     ) -> "Manifest":
         """The manifest of a finished run.
 
         `trainings` is the budget of its further trainings, `sample` the number of documents for
-        each costly score.
+        each costly score, `model` what is known of a model that assay did not train in this run.
         """
         values = {
             "status": COMPLETE,
             "settings": settings,
+            "model": model,
             "seeds": seeds,
             "recipe": recipe,
             "vectors": vectors,

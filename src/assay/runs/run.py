@@ -111,7 +111,7 @@ def execute_run(
     execution = execution or Execution()
     settings = settings.resolved(tuple(PROBES))
     check_probes(settings.probes)
-    check_directory(out, settings, resume)
+    check_directory(out, settings.as_record(), resume)
     timing = RunTiming(execution.stage)
     with timing.stage("corpus"):
         corpus = corpus_for(
@@ -129,7 +129,7 @@ def execute_run(
     computed = settings.vectors in COMPUTED_VECTORS
     task = None if computed else training_of(settings, corpus, execution.vectors)
     with locked(out):
-        claim_directory(out, settings)
+        claim_directory(out, settings.as_record())
         if task is None:
             with timing.stage("vectors"):
                 vectors = compute_vectors(settings, corpus, out / "jobs", execution.track)
@@ -142,9 +142,9 @@ def execute_training(
 ) -> None:
     """The same for a training that is already described, such as that of a control model."""
     settings = settings.resolved(tuple(PROBES))
-    check_directory(out, settings, resume=True)
+    check_directory(out, settings.as_record(), resume=True)
     with locked(out):
-        claim_directory(out, settings)
+        claim_directory(out, settings.as_record())
         _fill(settings, task, out, Execution(), RunTiming(), budget)
 
 
@@ -196,12 +196,12 @@ def measure(
     return Results(audited.instances, evidence, classes, manifest, settings.seed), trained
 
 
-def claim_directory(out: Path, settings: Settings) -> None:
+def claim_directory(out: Path, settings: Mapping[str, Any]) -> None:
     """Make the folder this run's, after removing what a killed process left half-written."""
     if out.is_dir():
         sweep(out)
     if not (out / RUN_FILE).exists():
-        Manifest.running(settings.as_record()).write(out)
+        Manifest.running(settings).write(out)
 
 
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
@@ -322,11 +322,7 @@ def manifest_of(
         },
         recipe=asdict(task.recipe),
         vectors=describe_vectors(task.vectors, settings.vectors, task.corpus),
-        versions={
-            "assay": VERSION,
-            "python": platform.python_version(),
-            **{name: version(name) for name in LIBRARIES},
-        },
+        versions=versions(),
         corpus=describe_corpus(task.corpus),
         training={
             "metric": training["metric"],
@@ -338,6 +334,12 @@ def manifest_of(
         sample=None if audited.sample is None else audited.sample.as_record(),
         not_applicable=audited.not_applicable | trained.not_applicable,
     )
+
+
+def versions(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
+    """The versions of assay, Python and the libraries that compute."""
+    found = {name: version(name) for name in libraries}
+    return {"assay": VERSION, "python": platform.python_version(), **found}
 
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:

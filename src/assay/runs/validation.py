@@ -42,6 +42,20 @@ def check_request(settings: Settings, execution: Execution, out: Path) -> None:
         raise UserError("\n       ".join(faults))
 
 
+def check_audit_request(
+    probes: Sequence[str], numbers: Mapping[str, int | None], device: str, out: Path | None
+) -> None:
+    """The same for the audit or the check of an attached model."""
+    faults = [
+        *_unknown_probes(probes),
+        *_too_low(numbers),
+        *_device_faults(device),
+        *(() if out is None else _out_faults(out)),
+    ]
+    if faults:
+        raise UserError("\n       ".join(faults))
+
+
 def parse_probes(given: str) -> tuple[str, ...]:
     """`all`, which the preset resolves, or names joined by commas; each is asked once."""
     if given.strip() == "all":
@@ -101,7 +115,11 @@ def _names(settings: Settings, execution: Execution) -> Iterator[str]:
         yield f"--vectors {OWN_VECTORS}: {GENSIM_MISSING}"
     yield from engine_faults(execution.engine, execution.ray_address)
     yield from _device_faults(settings.device)
-    for name in settings.probes:
+    yield from _unknown_probes(settings.probes)
+
+
+def _unknown_probes(names: Sequence[str]) -> Iterator[str]:
+    for name in names:
         if name not in ("all", *PROBES):
             yield f"--probes '{name}' is unknown: {nearest(name, ('all', *PROBES))}."
 
@@ -111,16 +129,18 @@ def _unknown(option: str, given: str, known: Sequence[str]) -> Iterator[str]:
         yield f"--{option} '{given}' is unknown: pass {' or '.join(known)}."
 
 
+LOWEST = {
+    "limit": 1,
+    "seed": 0,
+    "seeds": 1,
+    "sample": 0,
+    "threads": 1,
+    "jobs": 1,
+    "exact-below": 0,
+}
+
+
 def _numbers(settings: Settings, execution: Execution) -> Iterator[str]:
-    lowest = {
-        "limit": 1,
-        "seed": 0,
-        "seeds": 1,
-        "sample": 0,
-        "threads": 1,
-        "jobs": 1,
-        "exact-below": 0,
-    }
     given = {
         "limit": settings.limit,
         "seed": settings.seed,
@@ -130,9 +150,13 @@ def _numbers(settings: Settings, execution: Execution) -> Iterator[str]:
         "jobs": execution.workers,
         "exact-below": settings.exact_below,
     }
+    yield from _too_low(given)
+
+
+def _too_low(given: Mapping[str, int | None]) -> Iterator[str]:
     for option, value in given.items():
-        if value is not None and value < lowest[option]:
-            yield f"--{option} {value} is too low: pass a whole number from {lowest[option]} up."
+        if value is not None and value < LOWEST[option]:
+            yield f"--{option} {value} is too low: pass a whole number from {LOWEST[option]} up."
 
 
 def _places(execution: Execution, out: Path) -> Iterator[str]:
@@ -142,6 +166,10 @@ def _places(execution: Execution, out: Path) -> Iterator[str]:
             f"{OWN_VECTORS} to train vectors on the corpus itself, {FILM_VECTORS} or "
             f"{RANDOM_VECTORS}, or leave the option out."
         )
+    yield from _out_faults(out)
+
+
+def _out_faults(out: Path) -> Iterator[str]:
     standing = next(place for place in (out, *out.absolute().parents) if place.exists())
     if not standing.is_dir():
         yield f"--out {out} cannot be a folder: {standing} is a file. Pass another folder."
@@ -149,18 +177,18 @@ def _places(execution: Execution, out: Path) -> Iterator[str]:
         yield f"--out {out} cannot be written: {standing} is closed to you. Pass another folder."
 
 
-def check_directory(out: Path, settings: Settings, resume: bool) -> None:
-    """Refuse a folder that holds another run or something else."""
+def check_directory(out: Path, settings: Mapping[str, Any], resume: bool) -> None:
+    """Refuse a folder that holds another run or something else; `settings` as in the manifest."""
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out} is a file: pass a folder")
     if (out / RUN_FILE).exists():
         held = Manifest.read(out).settings.values
-        _check_same(out, held, settings.as_record(), resume)
+        _check_same(out, held, settings, resume)
     elif out.is_dir() and any(path.name != LOCK for path in out.iterdir()):
         raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
 
 
-def _check_same(out: Path, held: Mapping[str, Any], asked: dict[str, Any], resume: bool) -> None:
+def _check_same(out: Path, held: Mapping[str, Any], asked: Mapping[str, Any], resume: bool) -> None:
     keys = [key for key in sorted({*held, *asked}) if held.get(key) != asked.get(key)]
     if keys:
         differing = "; ".join(f"{k} {held.get(k)!r} there, {asked.get(k)!r} here" for k in keys)

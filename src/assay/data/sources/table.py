@@ -5,7 +5,6 @@ rationale column (0 or 1 per token) the text is split at blanks, so that both ha
 """
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import Any
 from assay.data.corpus import Raw, Request, Source
 from assay.data.labels import check_labels, refuse_list
 from assay.data.locate import data_path
-from assay.data.table import UserTable, choose_columns
+from assay.data.table import UserTable, cell_text, choose_columns
 from assay.data.tokenizers import Tokenizer, UnspacedText, choose_tokenizer, split_at_blanks
 from assay.errors import UserError
 
@@ -47,7 +46,7 @@ def read(request: Request) -> Iterator[Raw]:
     unspaced = UnspacedText()
     for number, row in enumerate(table.rows(list(present.values()), bad_rows), 1):
         cells = dict(zip(present, row, strict=True))
-        empty = [r for r in ("label", "split") if r in cells and not _cell_text(cells[r])]
+        empty = [r for r in ("label", "split") if r in cells and not cell_text(cells[r])]
         if empty:
             request.dropped[f"empty {empty[0]}"] += 1
             continue
@@ -98,43 +97,34 @@ def _document(cells: dict[str, Any], number: int, where: str, tokenize: Tokenize
     return Raw(
         id=f"row-{number}",
         tokens=tokens,
-        label=_cell_text(cells["label"]),
+        label=cell_text(cells["label"]),
         split=_split(cells["split"], where) if "split" in cells else None,
         query=_tokens(cells["query"], tokenize) if "query" in cells else (),
-        rationale=_rationale(cells["rationale"], len(tokens), where) if has_rationale else None,
+        rationale=read_marks(cells["rationale"], len(tokens), where) if has_rationale else None,
     )
-
-
-def _cell_text(cell: Any) -> str:
-    """A cell as text: 1.0 and 1 are the same label; NaN and null are empty."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
 
 
 def _tokens(cell: Any, tokenize: Tokenizer) -> tuple[str, ...]:
     if isinstance(cell, list):
-        return tuple(text for part in cell if (text := _cell_text(part)))
-    return tokenize(_cell_text(cell))
+        return tuple(text for part in cell if (text := cell_text(part)))
+    return tokenize(cell_text(cell))
 
 
 def _split(cell: Any, where: str) -> str:
-    name = _cell_text(cell).lower()
+    name = cell_text(cell).lower()
     if name not in SPLIT_NAMES:
         raise UserError(f"{where}: the split '{name}' is none of train, dev, test: rename it.")
     return SPLIT_NAMES[name]
 
 
-def _rationale(cell: Any, length: int, where: str) -> tuple[bool, ...] | None:
+def read_marks(cell: Any, length: int, where: str) -> tuple[bool, ...] | None:
     """One mark per token: a list, `0 1 0` or `[0, 1, 0]`; None for an empty cell."""
     if not isinstance(cell, list):
-        text = _cell_text(cell)
+        text = cell_text(cell)
         if not text:
             return None
         cell = text.strip("[]").replace(",", " ").split()
-    marks = [_cell_text(mark).lower() for mark in cell]
+    marks = [cell_text(mark).lower() for mark in cell]
     if len(marks) != length or any(mark not in MARKS for mark in marks):
         raise UserError(
             f"{where}: the rationale {json.dumps(marks)[:60]} does not fit the {length} tokens of "

@@ -1,0 +1,148 @@
+"""The user's labeled texts for a model that brings its own tokenizer: a data frame or a file.
+
+A cell of text stays as it is, because only the model knows how to cut it; a cell that is a list
+holds the tokens. With a rationale column (0 or 1 per token) the text is cut at blanks, so that both
+have the same length. All rows are audited, except those that a split column of a file assigns to
+training or development.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.data.labels import refuse_list
+from assay.data.sources.table import read_marks
+from assay.data.table import COLUMN_NAMES, REQUIRED_ROLES, UserTable, cell_text, choose_columns
+from assay.errors import UserError
+from assay.statistics.keyed_random import document_keys
+
+Text = str | tuple[str, ...]  # as it was written, or already cut into tokens
+Marks = tuple[bool, ...] | None
+READ_ROLES = (*REQUIRED_ROLES, "rationale", "split")
+TEST_NAMES = ("test", "testing")
+
+
+@dataclass(frozen=True)
+class LabeledTexts:
+    """Texts with one label each, in the order of their rows."""
+
+    ids: tuple[str, ...]
+    texts: tuple[Text, ...]
+    labels: tuple[str, ...]
+    rationales: tuple[Marks, ...]
+    source: str  # where they come from, for the manifest
+    dropped: Mapping[str, int] = field(default_factory=dict)  # reason -> number of rows
+    notes: tuple[str, ...] = ()  # guesses and choices made while reading
+
+    def rows(self, kept: Sequence[int], reason: str) -> "LabeledTexts":
+        """These rows alone; the others are counted as dropped for a reason."""
+        out = len(self.ids) - len(kept)
+        return replace(
+            self,
+            ids=tuple(self.ids[row] for row in kept),
+            texts=tuple(self.texts[row] for row in kept),
+            labels=tuple(self.labels[row] for row in kept),
+            rationales=tuple(self.rationales[row] for row in kept),
+            dropped={**self.dropped, reason: self.dropped.get(reason, 0) + out},
+        )
+
+    def limited(self, limit: int | None, seed: int) -> "LabeledTexts":
+        """At most `limit` rows, chosen by the seed; a larger limit only adds rows."""
+        if limit is None or limit >= len(self.ids):
+            return self
+        order = np.argsort(document_keys(self.ids, seed, "limit"), kind="stable")
+        return self.rows(sorted(order[:limit].tolist()), f"over the limit of {limit}")
+
+
+def is_frame(value: object) -> bool:
+    """True for a data frame of pandas or polars; neither library is imported for the question."""
+    library = type(value).__module__.partition(".")[0]
+    return library in ("pandas", "polars") and hasattr(value, "columns")
+
+
+def texts_from_frame(frame: Any, columns: Mapping[str, str] | None = None) -> LabeledTexts:
+    """The texts and labels of a data frame.
+
+    `columns` names the columns by their roles (`text`, `label`, `rationale`); those that are not
+    named are recognized by their usual names.
+    """
+    present = [str(column) for column in frame.columns]
+    chosen = _frame_columns(present, columns or {})
+    cells = {role: frame[column].to_list() for role, column in chosen.items()}
+    library = type(frame).__module__.partition(".")[0]
+    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    return _labeled(enumerate(rows, 1), f"a data frame of {library}", Counter(), [])
+
+
+def texts_from_file(path: Path, columns: Mapping[str, str] | None = None) -> LabeledTexts:
+    """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame."""
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise UserError(f"{path} {what}: pass a CSV, TSV, JSON lines or Parquet file.")
+    table, notes = UserTable.open(path), list[str]()
+    options = {f"{role}-column": (columns or {}).get(role, "") for role in COLUMN_NAMES}
+    chosen = choose_columns(table, options, notes)
+    found = {role: str(chosen[role]) for role in READ_ROLES if chosen[role] is not None}
+    notes = [note for note in notes if not note.endswith("query column")]
+    dropped: Counter[str] = Counter()
+    rows = []
+    for number, cells in enumerate(table.rows(list(found.values())), 1):
+        row = dict(zip(found, cells, strict=True))
+        if "split" in row and cell_text(row["split"]).lower() not in TEST_NAMES:
+            dropped[f"not test in the column '{found['split']}'"] += 1
+        else:
+            rows.append((number, row))
+    return _labeled(rows, path.name, dropped, notes)
+
+
+def _frame_columns(present: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
+    found = ", ".join(f"'{column}'" for column in present)
+    by_name = {column.strip().lower(): column for column in reversed(present)}
+    chosen: dict[str, str] = {}
+    for role in (*REQUIRED_ROLES, "rationale"):
+        usual = next((by_name[name] for name in COLUMN_NAMES[role] if name in by_name), None)
+        column = named.get(role) or usual
+        if column in present:
+            chosen[role] = str(column)
+        elif column is not None or role in REQUIRED_ROLES:
+            raise UserError(
+                f"no column '{column or role}'; found {found}: pass {role}_column=... with one of "
+                "them."
+            )
+    return chosen
+
+
+def _labeled(
+    rows: Iterable[tuple[int, Mapping[str, Any]]],
+    source: str,
+    dropped: Counter[str],
+    notes: Sequence[str],
+) -> LabeledTexts:
+    kept: list[tuple[str, Text, str, Marks]] = []
+    for number, row in rows:
+        where = f"{source}, row {number}"
+        refuse_list(row["label"], where)
+        text, label = _text(row["text"], at_blanks="rationale" in row), cell_text(row["label"])
+        if not text or not label:
+            dropped["empty text" if not text else "empty label"] += 1
+            continue
+        marks = read_marks(row["rationale"], len(text), where) if "rationale" in row else None
+        kept.append((f"row-{number}", text, label, marks))
+    if not kept:
+        raise UserError(f"{source} has no row to audit with a text and a label: check the columns.")
+    ids, texts, labels, rationales = zip(*kept, strict=True)
+    return LabeledTexts(
+        ids, texts, labels, rationales, source, dict(sorted(dropped.items())), tuple(notes)
+    )
+
+
+def _text(cell: Any, at_blanks: bool) -> Text:
+    """Text as it is, or tokens: those of a list (in pandas also an array), or cut at blanks."""
+    if isinstance(cell, np.ndarray | list | tuple):
+        return tuple(token for part in cell if (token := cell_text(part)))
+    text = cell_text(cell)
+    return tuple(text.split()) if at_blanks else text
