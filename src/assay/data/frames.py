@@ -34,6 +34,7 @@ class LabeledTexts:
     texts: tuple[Text, ...]
     labels: tuple[str, ...]
     rationales: tuple[Marks, ...]
+    name: str  # of the corpus that they make
     source: str  # where they come from, for the manifest
     dropped: Mapping[str, int] = field(default_factory=dict)  # reason -> number of rows
     notes: tuple[str, ...] = ()  # guesses and choices made while reading
@@ -75,7 +76,7 @@ def texts_from_frame(frame: Any, columns: Mapping[str, str] | None = None) -> La
     cells = {role: frame[column].to_list() for role, column in chosen.items()}
     library = type(frame).__module__.partition(".")[0]
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-    return _labeled(enumerate(rows, 1), f"a data frame of {library}", Counter(), [])
+    return _labeled(enumerate(rows, 1), "frame", f"a data frame of {library}", Counter(), [])
 
 
 def texts_from_file(path: Path, columns: Mapping[str, str] | None = None) -> LabeledTexts:
@@ -96,7 +97,7 @@ def texts_from_file(path: Path, columns: Mapping[str, str] | None = None) -> Lab
             dropped[f"not test in the column '{found['split']}'"] += 1
         else:
             rows.append((number, row))
-    return _labeled(rows, path.name, dropped, notes)
+    return _labeled(rows, path.name, f"the file {path.name}", dropped, notes)
 
 
 def _frame_columns(present: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
@@ -118,6 +119,7 @@ def _frame_columns(present: Sequence[str], named: Mapping[str, str]) -> dict[str
 
 def _labeled(
     rows: Iterable[tuple[int, Mapping[str, Any]]],
+    name: str,
     source: str,
     dropped: Counter[str],
     notes: Sequence[str],
@@ -136,7 +138,7 @@ def _labeled(
         raise UserError(f"{source} has no row to audit with a text and a label: check the columns.")
     ids, texts, labels, rationales = zip(*kept, strict=True)
     return LabeledTexts(
-        ids, texts, labels, rationales, source, dict(sorted(dropped.items())), tuple(notes)
+        ids, texts, labels, rationales, name, source, dict(sorted(dropped.items())), tuple(notes)
     )
 
 

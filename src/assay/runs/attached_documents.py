@@ -40,7 +40,7 @@ def read_texts(
     texts = tuple(text if isinstance(text, str) else tuple(text) for text in given)
     ids = tuple(map(str, range(len(texts))))
     names = tuple(map(str, labels))
-    return LabeledTexts(ids, texts, names, (None,) * len(texts), "lists in memory")
+    return LabeledTexts(ids, texts, names, (None,) * len(texts), "lists", "lists in memory")
 
 
 def with_class_names(model: Model, classes: Classes | None) -> Model:
@@ -80,6 +80,7 @@ def corpus_of_texts(model: Model, texts: LabeledTexts) -> Corpus:
         corpus = corpus_from_lists(tokens, texts.labels, classes=model.classes, words=known)
     corpus = replace(
         corpus,
+        name=texts.name,
         classes=tuple(model.classes),
         test=_with_rows(corpus.test, texts),
         source=texts.source,
@@ -100,11 +101,12 @@ def corpus_of_corpus(model: Model, corpus: Corpus) -> Corpus:
         tuple(document.tokens for document in corpus.test),
         tuple(names),
         tuple(document.rationale for document in corpus.test),
+        corpus.name,
         corpus.source,
         corpus.dropped,
         corpus.notes,
     )
-    return replace(corpus_of_texts(model, texts), name=corpus.name, licence=corpus.licence)
+    return replace(corpus_of_texts(model, texts), licence=corpus.licence)
 
 
 def check_labels_match(labels: Sequence[str], classes: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import nn
 
+from assay.data.text import words
 from assay.data.vocabulary import SPECIALS
 from assay.errors import UserError, nearest
 from assay.models.build import DESCRIPTION, WEIGHTS, load_model
@@ -52,12 +53,7 @@ def load_named(name: str, options: dict[str, Any], *, download: bool, device: st
 
 
 def _hugging_face(name: str, options: dict[str, Any], download: bool, device: str) -> NamedModel:
-    from assay.models.adapters.huggingface import huggingface
-
-    if not name:
-        raise UserError("hf: names no model: pass hf:FOLDER or hf:NAME.")
-    model = huggingface(name, **options, download=download)
-    return NamedModel(_on(model, device), "Hugging Face")
+    raise UserError(f"hf:{name}: Hugging Face models cannot be attached yet.")
 
 
 def _from_run(folder: Path) -> Model:
@@ -70,7 +66,10 @@ def _from_run(folder: Path) -> Model:
             "trained one, or hf:FOLDER for a Hugging Face model."
         )
     trained = load_model(folder)
-    vars(trained.network)["words"] = trained.vocabulary.words[len(SPECIALS) :]
+    vars(trained.network).update(
+        words=trained.vocabulary.words[len(SPECIALS) :],
+        tokenize=words,  # as the readers of texts do
+    )
     return trained.network
 
 

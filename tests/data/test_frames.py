@@ -1,0 +1,94 @@
+"""Tests of labeled texts from data frames and files."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from assay.data.frames import is_frame, texts_from_file, texts_from_frame
+from assay.errors import UserError
+
+ROWS = {"text": ["Good film.", " Bad "], "label": [1, 0]}
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_keeps_its_texts_as_they_are(make):
+    frame = make(ROWS)
+    found = texts_from_frame(frame)
+    assert is_frame(frame)
+    assert found.texts == ("Good film.", "Bad")
+    assert found.labels == ("1", "0")
+    assert found.ids == ("row-1", "row-2")
+    assert make.__module__.split(".")[0] in found.source
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_columns_are_named_or_recognized(make):
+    frame = make({"review": ["a"], "stars": ["up"], "note": ["b"]})
+    found = texts_from_frame(frame, {"text": "note", "label": "stars"})
+    assert (found.texts, found.labels) == (("b",), ("up",))
+    assert texts_from_frame(frame, {"label": "stars"}).texts == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, "no column 'label'; found 'review', 'stars': pass label_column="),
+        ({"text": "txt"}, "no column 'txt'; found 'review', 'stars': pass text_column="),
+    ],
+)
+def test_a_missing_column_is_named_with_the_cure(columns, message):
+    with pytest.raises(UserError, match=message):
+        texts_from_frame(pd.DataFrame({"review": ["a"], "stars": ["up"]}), columns)
+
+
+def test_rows_without_text_or_label_are_counted():
+    frame = pd.DataFrame({"text": ["a", None, "b"], "label": [1.0, 0.0, math.nan]})
+    found = texts_from_frame(frame)
+    assert (found.texts, found.labels) == (("a",), ("1",))
+    assert found.dropped == {"empty label": 1, "empty text": 1}
+    with pytest.raises(UserError, match="no row to audit"):
+        texts_from_frame(frame.iloc[1:])
+
+
+def test_lists_are_tokens_and_marks_fit_the_words():
+    frame = pl.DataFrame(
+        {"text": ["A fine film", "Dull"], "label": ["y", "n"], "rationale": ["0 1 0", None]}
+    )
+    found = texts_from_frame(frame)
+    assert found.texts == (("A", "fine", "film"), ("Dull",))
+    assert found.rationales == ((False, True, False), None)
+    tokens = pl.DataFrame({"text": [["a", "b"]], "label": ["y"]})
+    assert texts_from_frame(tokens).texts == (("a", "b"),)
+    assert not is_frame(ROWS)
+
+
+def test_a_file_is_read_with_its_test_rows_only(tmp_path: Path):
+    path = tmp_path / "mine.csv"
+    path.write_text("opinion,class,split\nA b,x,train\nC d,y,test\nE f,x,test\n")
+    found = texts_from_file(path)
+    assert found.texts == ("C d", "E f")
+    assert found.ids == ("row-2", "row-3")
+    assert found.dropped == {"not test in the column 'split'": 1}
+    assert (found.name, found.source) == ("mine.csv", "the file mine.csv")
+    assert "'opinion' was taken for the text column" in found.notes[0]
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
+    with pytest.raises(UserError, match="does not exist"):
+        texts_from_file(tmp_path / "none.csv")
+    with pytest.raises(UserError, match="is a folder"):
+        texts_from_file(tmp_path)
+
+
+def test_a_larger_limit_only_adds_rows():
+    frame = pl.DataFrame({"text": [f"t{i}" for i in range(40)], "label": ["x"] * 40})
+    whole = texts_from_frame(frame)
+    small, large = whole.limited(5, seed=1), whole.limited(20, seed=1)
+    assert len(small.ids) == 5
+    assert set(small.ids) < set(large.ids)
+    assert small.dropped == {"over the limit of 5": 35}
+    assert whole.limited(5, seed=2).ids != small.ids
+    assert whole.limited(None, seed=1) is whole
