@@ -53,6 +53,7 @@ def test_both_routes_give_the_same_logits_and_gradients(classes):
     weights[1, 2] = 0  # an item that attention underflowed on
     exact = erasure_of(view, weights)
     hidden = View(OnlyThreeVerbs(view.model), view.batch)
+    hidden.__dict__["weights"] = torch.from_numpy(weights)
     plain = erasure_of(hidden, weights)
     assert isinstance(exact, AffineErasure)
     assert isinstance(plain, DecodedErasure)

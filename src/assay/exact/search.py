@@ -80,7 +80,7 @@ def published_search(
     candidates = _climb(decode, weights, mask, original, starts.to(weights), free, settings)
     with torch.no_grad():
         pulled, shift = _pull_back(decode, weights, candidates, original.double(), bounds)
-    return _best(pulled, shift, weights.double(), bounds)
+    return best_candidates(pulled, shift, weights.double(), bounds)
 
 
 def _climb(
@@ -134,6 +134,12 @@ def _spread(proposals: Tensor, weights: Tensor) -> Tensor:
     return away + apart / (count * (count - 1))
 
 
+def total_jsd(proposals: Tensor, weights: Tensor) -> Tensor:
+    """The JSD of proposals (..., T) from the weights, summed over everything; differentiable."""
+    overlap = _overlap(proposals, _x_log_x(proposals), weights, _x_log_x(weights))
+    return proposals.shape[:-1].numel() * math.log(2) - overlap
+
+
 def _overlap(p: Tensor, p_term: Tensor, q: Tensor, q_term: Tensor) -> Tensor:
     return (_x_log_x(p + q) - p_term - q_term).sum() / 2
 
@@ -169,8 +175,13 @@ def _pull_back(
     return at(inside), shift
 
 
-def _best(pulled: Tensor, shifts: Tensor, weights: Tensor, bounds: Tensor) -> SearchResult:
-    """The candidate of largest JSD per document and bound."""
+def best_candidates(
+    pulled: Tensor, shifts: Tensor, weights: Tensor, bounds: Tensor
+) -> SearchResult:
+    """The candidate of largest JSD per document and bound, of pulled ones (B, E, k, T).
+
+    `shifts` (B, E, k) are their TVDs, `weights` (B, T) what the distance is measured from.
+    """
     scores = jsd(pulled.double(), weights[:, None, None])
     top = scores.argmax(dim=2, keepdim=True)
     score, change = scores.gather(2, top)[..., 0], shifts.gather(2, top)[..., 0]

@@ -10,8 +10,8 @@ well. Interventions then change the weights in every head, and distances are mea
 heat map shows.
 """
 
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, fields, replace
+from typing import Protocol, Self, runtime_checkable
 
 from torch import Tensor
 
@@ -27,6 +27,15 @@ class States:
     query: Tensor | None = None  # (B, m)
     allowed: Tensor | None = None  # (B, C) candidate classes
     imposed: Tensor | None = None  # (B, T) weights used in place of attention
+
+    def detached(self) -> Self:
+        """The same states without the graph of their gradients.
+
+        A subclass that keeps tensors in containers detaches those itself.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        tensors = {name: v.detach() for name, v in values.items() if isinstance(v, Tensor)}
+        return replace(self, **tensors)
 
 
 @dataclass(frozen=True)
@@ -217,6 +226,15 @@ class SupportsSites(Protocol):
         over them; everything else is computed as usual. Names are by layer and head, such as
         `names[0][2] == "layer 1, head 3"`.
         """
+        ...
+
+
+@runtime_checkable
+class SupportsDocumentBytes(Protocol):
+    """A model that knows how much memory it takes to read a document."""
+
+    def document_bytes(self, length: int, *, gradient: bool) -> int:
+        """The bytes of a pass over one document of `length` items, with or without a gradient."""
         ...
 
 

@@ -2,8 +2,8 @@
 
 - `exact`: affine logits and two classes; no weights are further away.
 - `bracket`: affine logits and more classes; a distance that is reached, and one that none exceeds.
-- `searched`: any other model; the published search. Its distance is reached, and the only upper
-  bound is the distance with nothing held (`free_jsd`).
+- `searched`: any other model; a search (`weight_search`). Its distance is reached, and the only
+  upper bound is the distance with nothing held (`free_jsd`).
 
 A bracket costs more with every class. With up to `EVERY_DOCUMENT_CLASSES` classes it takes less
 than 0.1 s a document and is computed for all documents; with more, for a sample of them.
@@ -19,16 +19,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from assay.evidence import ADVERSARY_EPS, SHOWN_EPS
 from assay.exact.diverse import DiverseAdversaries, diverse_adversaries
 from assay.exact.numerics import Floats, divergence, overlap
-from assay.exact.search import FRONTIER_SEARCH, SearchResult, published_search, starting_logits
 from assay.exact.several_classes import bracket_adversary
 from assay.exact.two_classes import exact_adversary, furthest_from_each, furthest_from_uniform
 from assay.models.view import AuditView, View
 from assay.probes.inputs import SAMPLED
+from assay.probes.weight_search import is_heavy, search, searched_weights, shown
 from assay.scores.score import take_rows
 from assay.statistics.keyed_random import document_keys, permutations
 from assay.statistics.ranking import significant
@@ -82,10 +81,7 @@ def free_jsd(weights: Floats, mask: np.ndarray) -> Floats:
 def alternative_weights(view: View, weights: Floats) -> AlternativeWeights:
     """The furthest weights for every eps."""
     if view.affine is None:
-        found = _search(view, torch.from_numpy(weights))
-        upper = np.repeat(free_jsd(weights, view.mask)[:, None], len(ADVERSARY_EPS), axis=1)
-        jsd, tvd, kept = (part.cpu().numpy() for part in (found.jsd, found.tvd, found.weights))
-        return AlternativeWeights(SEARCHED, jsd, tvd, kept[:, SHOWN], np.maximum(upper, jsd))
+        return _searched(view, weights)
     items, bias = view.affine.items.cpu().numpy(), view.affine.bias.cpu().numpy()
     if items.shape[-1] <= 2:
         exact = exact_adversary(weights, items, bias, view.mask, ADVERSARY_EPS)
@@ -115,6 +111,23 @@ def _brackets(view: View, weights: Floats, rows: np.ndarray) -> AlternativeWeigh
     return AlternativeWeights(BRACKET, lower, tvd, shown, upper)
 
 
+def _searched(view: View, weights: Floats) -> AlternativeWeights:
+    """By a search, of sampled documents only where the model is costly to decode."""
+    rows = sampled_rows(view) if is_heavy(view) else np.arange(len(weights))
+    count, items = weights.shape
+    jsd, tvd = (np.full((count, len(ADVERSARY_EPS)), np.nan) for _ in range(2))
+    kept = np.full((count, items), np.nan)
+    if len(rows):
+        part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
+        searched = view if len(rows) == count else part
+        moved = searched_weights(view, weights)[rows]
+        found = search(searched, torch.from_numpy(moved))
+        jsd[rows], tvd[rows] = found.jsd.cpu().numpy(), found.tvd.cpu().numpy()
+        kept[rows] = found.weights[:, SHOWN].cpu().numpy()
+    upper = np.maximum(free_jsd(weights, view.mask)[:, None], jsd)
+    return AlternativeWeights(SEARCHED, jsd, tvd, kept, upper)
+
+
 def baselines(view: View, weights: Floats) -> Baselines:
     """The same distance at SHOWN_EPS for shuffled and for uniform weights."""
     if view.affine is not None and view.affine.items.shape[-1] <= 2:
@@ -132,9 +145,15 @@ def baselines(view: View, weights: Floats) -> Baselines:
 
 
 def shuffled(view: View, weights: Floats, count: int) -> Floats:
-    """(B, count, T): the weights in random orders, the first of which do not depend on `count`."""
+    """(B, count, ..., T): weights (B, ..., T) in random orders, the same in every head.
+
+    The first orders do not depend on `count`.
+    """
     keys = document_keys(view.batch.ids, view.seed, "adversary shuffles")
-    return np.take_along_axis(weights[:, None], permutations(keys, view.mask, count), axis=2)
+    orders = permutations(keys, view.mask, count)
+    if weights.ndim == 3:
+        orders = np.repeat(orders[:, :, None], weights.shape[1], axis=2)
+    return np.take_along_axis(weights[:, None], orders, axis=-1)
 
 
 def sampled_rows(view: View) -> np.ndarray:
@@ -148,17 +167,20 @@ def _sampled(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, ...
     """Shuffled and uniform lower bounds, then both upper bounds, for some rows."""
     mask = view.mask[rows]
     uniform = mask / np.maximum(mask.sum(1, keepdims=True), 1)
-    shuffles = shuffled(view, weights, SAMPLED_SHUFFLES)[rows]
+    moved = searched_weights(view, weights)
+    shuffles = shuffled(view, moved, SAMPLED_SHUFFLES)[rows]
+    if moved.ndim == 3:
+        uniform = moved[rows].sum(-1, keepdims=True) * uniform[:, None]
     proposals = np.concatenate([shuffles, uniform[:, None]], axis=1)
     count = proposals.shape[1]
-    flat, each = proposals.reshape(len(rows) * count, -1), np.repeat(rows, count)
+    flat, each = proposals.reshape(len(rows) * count, *moved.shape[1:]), np.repeat(rows, count)
     lower, upper = _bounds(view, flat, each)
     lower, upper = lower.reshape(-1, count), upper.reshape(-1, count)
     return lower[:, :-1].mean(1), lower[:, -1], upper[:, :-1].mean(1), upper[:, -1]
 
 
 def _bounds(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, Floats]:
-    """Bounds (R,) at SHOWN_EPS for proposed weights (R, T), each of the document in its row."""
+    """Bounds (R,) at SHOWN_EPS for proposed weights (R, ..., T), of the document in each row."""
     mask = view.mask[rows]
     if view.affine is not None:
         items, bias = view.affine.items.cpu().numpy()[rows], view.affine.bias.cpu().numpy()
@@ -166,15 +188,5 @@ def _bounds(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, Floa
         bracket = bracket_adversary(weights, terms, bias, mask, [SHOWN_EPS])
         return bracket.lower[:, 0], bracket.upper[:, 0]
     part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
-    found = _search(part, torch.from_numpy(weights), (SHOWN_EPS,)).jsd[:, 0].cpu().numpy()
-    return found, np.maximum(free_jsd(weights, mask), found)
-
-
-def _search(view: View, weights: Tensor, eps: tuple[float, ...] = ADVERSARY_EPS) -> SearchResult:
-    def decode(proposals: Tensor) -> Tensor:
-        return view.model.decode(view.states, proposals)
-
-    keys = document_keys(view.batch.ids, view.seed, "adversary")
-    starts = starting_logits(keys, weights.shape[1])
-    own = weights.to(view.weights)
-    return published_search(decode, own, view.batch.mask, eps, starts, settings=FRONTIER_SEARCH)
+    found = search(part, torch.from_numpy(weights), (SHOWN_EPS,)).jsd[:, 0].cpu().numpy()
+    return found, np.maximum(free_jsd(shown(view, weights), mask), found)

@@ -2,7 +2,8 @@
 
 Models whose logits are affine in the weights have a closed form. Other models decode again, many
 remainders of a document at once: erased weights are zero, the others are renormalized, and where
-nothing is left the head gets a zero context.
+nothing is left the head gets a zero context. In a model with several attention heads an item is
+erased in all of them, and each keeps the sum of its weights; what stands apart is not touched.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import torch
 
 from assay.exact.erasure import AffineErasure, Erasure, at_least_two_logits
 from assay.exact.numerics import Flags, Floats, Indices, document_chunks
-from assay.models.view import View
+from assay.models.view import View, predict
 from assay.scores.gradients import log_odds
 from assay.statistics.divergence import class_probabilities
 
@@ -30,15 +31,23 @@ def erasure_of(view: View, weights: Floats) -> Erasure:
 
 
 def rankings(erasure: Erasure) -> dict[str, Floats]:
-    """The paper's three rankings, each (B, T); the last two only where the head has a gradient.
+    """The paper's three rankings, each (B, T); the last two only where the logits have a gradient.
 
     The gradient is that of the decided probability in the *weight*, not in the embedding.
     """
     found = {"attention": erasure.weights}
     if erasure.gradient is not None:
         found["gradient"] = erasure.gradient
-        found["attention_gradient"] = erasure.weights * erasure.gradient
+        found["attention_gradient"] = weighted_gradient(erasure)
     return found
+
+
+def weighted_gradient(erasure: Erasure) -> Floats:
+    """Attention times gradient (B, T), summed over the heads of a model with several."""
+    if isinstance(erasure, DecodedErasure):
+        return erasure.weighted_gradient
+    assert erasure.gradient is not None
+    return erasure.weights * erasure.gradient
 
 
 @dataclass(frozen=True)
@@ -64,18 +73,40 @@ class DecodedErasure:
 
     @cached_property
     def gradient(self) -> Floats | None:
-        """Through the log-odds, d p = p (1 - p) d(log-odds): they do not saturate in float32."""
+        """Of the decided probability in the weight; in the weights of all heads, where there are.
+
+        None for a model that cannot be differentiated.
+        """
+        return None if self._slopes is None else np.where(self.view.mask, self._slopes.sum(1), 0.0)
+
+    @cached_property
+    def weighted_gradient(self) -> Floats:
+        """The gradient times the weight, summed over heads."""
+        assert self._slopes is not None
+        assert self.gradient is not None
+        if self.view.heads is None:
+            return self.weights * self.gradient
+        heads: Floats = self.view.heads.double().cpu().numpy()
+        return np.where(self.view.mask, (heads * self._slopes).sum(1), 0.0)
+
+    @cached_property
+    def _slopes(self) -> Floats | None:
+        """The gradient by head, (B, H, T); (B, 1, T) for a model without heads.
+
+        Through the log-odds, d p = p (1 - p) d(log-odds): they do not saturate in float32.
+        """
         view, mass = self.view, self.weights.sum(1, keepdims=True)
-        weights = torch.from_numpy(self.weights / mass).to(view.states.items).requires_grad_()
+        own = torch.from_numpy(self.weights / mass) if view.heads is None else view.heads
+        weights = own.detach().to(view.states.items).clone().requires_grad_()
         with torch.enable_grad():
-            logits = view.model.decode(view.states, weights)
+            logits = predict(view.model, view.states, weights)
             if not logits.requires_grad:
-                return None  # a model that cannot be differentiated
+                return None
             odds = log_odds(logits, torch.from_numpy(self.intact.argmax(-1)).to(logits.device))
             (slope,) = torch.autograd.grad(odds.sum(), weights)
         yes, no = class_probabilities(odds.detach().double()[:, None]).unbind(-1)
-        found: Floats = (slope.double() * (yes * no)[:, None]).cpu().numpy()
-        return np.where(view.mask, found, 0.0)
+        by_head = slope.double().reshape(len(slope), -1, slope.shape[-1])
+        return np.asarray((by_head * (yes * no)[:, None, None]).cpu())
 
     @cached_property
     def without_each(self) -> Floats:
@@ -102,13 +133,10 @@ class DecodedErasure:
         """Logits (B, steps, C), as many steps at once as the byte budget allows."""
         parts = [
             self._logits(rests(np.arange(steps)[part]))
-            for part in document_chunks(steps, self.weights.nbytes)
+            for part in document_chunks(steps, self.view.proposal_bytes)
         ]
         return np.concatenate(parts, axis=1)
 
     def _logits(self, left: Flags) -> Floats:
-        kept = self.weights[:, None] * left
-        mass = kept.sum(-1, keepdims=True)
-        np.divide(kept, mass, out=kept, where=mass > 0)
-        logits = self.view.decode(torch.from_numpy(kept).to(self.view.weights.device))
+        logits = self.view.decode_kept(torch.from_numpy(left))
         return at_least_two_logits(logits.double().cpu().numpy())

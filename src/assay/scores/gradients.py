@@ -15,7 +15,7 @@ itself, which adds up over items.
   input it does not depend on where the embedding lies.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 import torch
@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 from assay.data.batches import Batch
 from assay.models.protocol import Model, States, SupportsEmbedding
-from assay.models.view import NotApplicable, View
+from assay.models.view import NotApplicable, View, predict
 from assay.scores.score import Score
 
 # Places in a view's cache.
@@ -50,9 +50,7 @@ def predicted_log_odds(
     weights: Tensor | None = None,
 ) -> Tensor:
     """Log-odds (B,) of these classes; attention follows the embeddings unless `weights` fix it."""
-    states = model.contextualise(embedded, batch)
-    used = model.attend(states) if weights is None else weights
-    return log_odds(model.decode(states, used), classes)
+    return log_odds(predict(model, model.contextualise(embedded, batch), weights), classes)
 
 
 def log_odds(logits: Tensor, classes: Tensor) -> Tensor:
@@ -89,9 +87,8 @@ def share_encoding(view: View, *, through_attention: bool) -> None:
     if not isinstance(view.model, SupportsEmbedding):
         return
     embedded, states = _differentiable_states(view)
-    query = None if states.query is None else states.query.detach()
-    view.cache["states"] = replace(states, items=states.items.detach(), query=query)
-    view.cache[FIXED] = _gradients(view, embedded, states, view.weights)
+    view.cache["states"] = states.detached()
+    view.cache[FIXED] = _gradients(view, embedded, states, view.own_weights)
     if through_attention:
         view.cache[THROUGH] = _gradients(view, embedded, states, None)
 
@@ -110,8 +107,7 @@ def _gradients(
     view: View, embedded: Tensor, states: States, weights: Tensor | None
 ) -> EmbeddingGradients:
     with torch.enable_grad():
-        used = view.model.attend(states) if weights is None else weights
-        odds = log_odds(view.model.decode(states, used), view.decisions)
+        odds = log_odds(predict(view.model, states, weights), view.decisions)
         (gradients,) = torch.autograd.grad(odds.sum(), embedded, retain_graph=True)
     own = odds.detach().double()
     factor = torch.exp(F.logsigmoid(own) + F.logsigmoid(-own))[:, None] * view.batch.mask
@@ -125,7 +121,7 @@ def _gradients(
 def cached_gradients(view: View) -> EmbeddingGradients:
     """The gradients with the view's own attention fixed; scores share one backward pass."""
     if FIXED not in view.cache:
-        view.cache[FIXED] = embedding_gradients(view, view.weights)
+        view.cache[FIXED] = embedding_gradients(view, view.own_weights)
     found: EmbeddingGradients = view.cache[FIXED]
     return found
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from assay.evidence import FADING_BOUNDS, FADING_ERROR, FADING_TAU_ERROR
 from assay.models.protocol import SupportsFading, SupportsLeaveOneOut
-from assay.models.view import AuditView, View
+from assay.models.view import AuditView, View, predict
 from assay.scores.score import RunDocuments, Score, take_rows
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.kendall import kendall
@@ -84,7 +84,7 @@ def reencode_without_each(view: View) -> Tensor:
     without = []
     for position in range(view.batch.items.shape[1]):
         states = view.model.encode(view.batch.without(position))
-        without.append(view.model.decode(states, view.model.attend(states)))
+        without.append(predict(view.model, states))
     return torch.stack(without, 1)
 
 

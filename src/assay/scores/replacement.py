@@ -19,7 +19,7 @@ from torch import Tensor
 from assay.data.batches import Batch
 from assay.data.vocabulary import UNKNOWN, SentenceTable
 from assay.models.protocol import SupportsReplacement
-from assay.models.view import AuditView, NotApplicable, View
+from assay.models.view import AuditView, NotApplicable, View, predict
 from assay.scores.leave_one_out import may_fade
 from assay.scores.score import Score, rows_per_pass, take_rows
 from assay.statistics.divergence import class_probabilities, tvd
@@ -130,6 +130,5 @@ def _changed_tvd(view: View, batch: Batch, row: Tensor, position: Tensor, words:
     """The TVD (N,) of N replacements, by one encoder pass each."""
     changed = take_rows(batch, row)
     changed.items[torch.arange(len(row), device=row.device), position] = words
-    states = view.model.encode(changed)
-    logits = view.model.decode(states, view.model.attend(states))
+    logits = predict(view.model, view.model.encode(changed))
     return tvd(class_probabilities(logits.double()), view.probabilities[row])

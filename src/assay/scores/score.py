@@ -20,7 +20,7 @@ from torch import Tensor
 
 from assay.data.batches import Batch
 from assay.data.corpus import Document
-from assay.models.protocol import Model
+from assay.models.protocol import Model, SupportsDocumentBytes
 from assay.models.view import View
 from assay.scores.cost import Cost, one_copy_per_item
 from assay.statistics.keyed_random import document_keys, uniform
@@ -105,6 +105,8 @@ def rows_per_pass(
 
     `kept` is how many numbers the model keeps per item; None: states and their projections.
     """
+    if kept is None and isinstance(view.model, SupportsDocumentBytes):
+        return max(1, PASS_BYTES // max(1, view.model.document_bytes(length, gradient=gradient)))
     state = view.states.items.shape[-1] * _BYTES_PER_STATE if kept is None else 4 * kept
     needed = length * state * (1 + _KEPT_FOR_GRADIENT * gradient)
     return max(1, PASS_BYTES // max(1, needed))
