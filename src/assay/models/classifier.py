@@ -156,17 +156,21 @@ class Network(nn.Module):
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
         return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)
 
-    @property
-    def kept_per_scaled_item(self) -> int | None:
-        """A recurrent encoder keeps what attention and head read of a state, not the state."""
+    def kept_per_scaled_item(self, *, gradient: bool) -> int | None:
+        """A recurrent encoder keeps what attention and head read of a state, not the state.
+
+        A gradient also needs the gates, cells, states and their gradients, and several copies of
+        what is read.
+        """
         if not isinstance(self.text.encoder, BiLSTM):
             return None
-        return len(self.attention.projection()) + len(self.head.projection())
+        read = len(self.attention.projection()) + len(self.head.projection())
+        return 7 * self.config.size + 5 * read if gradient else read
 
     def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:
         """Logits (B, S, C) of S copies of each document, whose embeddings are scaled (B, S, T)."""
         frame, encoder = self.text.frame(self.embed(batch), batch.mask), self.text.encoder
-        if isinstance(encoder, BiLSTM) and batch.imposed is None and not scales.requires_grad:
+        if isinstance(encoder, BiLSTM) and batch.imposed is None:
             readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
             return readout.of_copies(scaled_projections(encoder, frame, scales, readout.projection))
         items = scaled_states(encoder, frame, scales)

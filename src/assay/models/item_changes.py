@@ -120,10 +120,10 @@ class Readout:
             ~changed.real, -math.inf
         ), read
 
-    @torch.no_grad()
     def of_copies(self, projected: Tensor) -> Tensor:
         """Logits (B, S, C) of S copies per document, from projected states (T, B, S, k)."""
-        attended, read = torch.split(projected, self.sizes, -1)
+        size = self.sizes[0]
+        attended, read = projected[..., :size], projected[..., size:]
         query, allowed = (
             None if part is None else part[:, None] for part in (self.query, self.allowed)
         )

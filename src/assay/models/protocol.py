@@ -134,9 +134,8 @@ class SupportsReplacement(Protocol):
 class SupportsScaledItems(Protocol):
     """A model that reads documents with scaled items faster than one encoder pass per copy."""
 
-    @property
-    def kept_per_scaled_item(self) -> int | None:
-        """The numbers kept per item of a copy without a derivative; None: a state and more."""
+    def kept_per_scaled_item(self, *, gradient: bool) -> int | None:
+        """The most numbers in memory per item of a copy; None: a few times the size of a state."""
         ...
 
     def logits_with_scaled_items(self, batch: Batch, scales: Tensor) -> Tensor:

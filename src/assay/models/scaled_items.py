@@ -41,9 +41,6 @@ def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
     The documents have no padding. Differentiable in the scales.
     """
     scales = scales.to(frame.items.dtype)
-    if isinstance(encoder, BiLSTM):
-        both = _both_directions(encoder, frame)
-        return cast(Tensor, _ScaledBiLSTM.apply(scales, *both))  # type: ignore[no-untyped-call]
     if isinstance(encoder, Convolution):
         return _scaled_convolution(encoder, frame, scales)
     copies = scales.shape[1]
@@ -53,18 +50,36 @@ def scaled_states(encoder: Encoder, frame: Frame, scales: Tensor) -> Tensor:
     return states.view(-1, copies, *states.shape[1:])
 
 
-@torch.no_grad()
 def scaled_projections(
     encoder: BiLSTM, frame: Frame, scales: Tensor, projection: Projection
 ) -> Tensor:
-    """Projections (T, B, S, k) of the states of S copies of each document, without a derivative."""
+    """Projections (T, B, S, k) of the states of S copies of each document.
+
+    Differentiable in the scales.
+    """
     scales = scales.to(frame.items.dtype)
+    directions = (
+        _Direction.of(encoder.forwards, frame.items, frame.start),
+        _Direction.of(encoder.backwards, frame.items, frame.end),
+    )
+    if scales.requires_grad:
+        both = _BothDirections.of(*directions, projection)
+        return cast(Tensor, _ScaledBiLSTM.apply(scales, both))  # type: ignore[no-untyped-call]
+    return _shared_projections(directions, scales, projection)
+
+
+@torch.no_grad()
+def _shared_projections(
+    directions: tuple["_Direction", "_Direction"], scales: Tensor, projection: Projection
+) -> Tensor:
+    """The projections without a derivative; copies that begin alike share their states."""
     documents, copies, length = scales.shape
     offset = projection.offset.expand(documents, -1).repeat_interleave(copies, 0)
     values = scales.new_empty(length, *offset.shape)
     product, spare = torch.empty_like(offset), torch.empty_like(offset)
+    orders = range(length), range(length - 1, -1, -1)
     for number, (direction, half, order) in enumerate(
-        zip(_both_directions(encoder, frame), projection.halves(), _orders(length), strict=True)
+        zip(directions, projection.halves(), orders, strict=True)
     ):
         projector = (HIDDEN_UNIT * half).T.contiguous()
         for item, hidden, of_copies in direction.read_shared(scales, order):
@@ -92,47 +107,22 @@ def _scaled_convolution(encoder: Convolution, frame: Frame, scales: Tensor) -> T
 
 
 class _ScaledBiLSTM(torch.autograd.Function):
-    """Both directions over scaled items; the only derivative is that of the scales."""
+    """Projections (T, B, S, k) over scaled items; the only derivative is that of the scales."""
 
     @staticmethod
-    def forward(
-        context: Any, scales: Tensor, forwards: "_Direction", backwards: "_Direction"
-    ) -> Tensor:
-        documents, copies, length = scales.shape
-        size = len(forwards.recurrent)
-        states = scales.new_empty(documents, copies, length, 2 * size)
-        context.passes = []
-        for direction, order, half in zip(
-            (forwards, backwards), _orders(length), states.chunk(2, -1), strict=True
-        ):
-            activations = _Activations.empty(documents * copies, length, size, scales)
-            direction.read(scales, order, half, activations)
-            context.passes.append((direction, order, activations))
-        return states
+    def forward(context: Any, scales: Tensor, both: "_BothDirections") -> Tensor:
+        projected, context.activations = both.read(scales)
+        context.both = both
+        return projected
 
     @staticmethod
-    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        halves = gradients[0].chunk(2, -1)
-        slopes = gradients[0].new_zeros(gradients[0].shape[:3])
-        for (direction, order, activations), half in zip(context.passes, halves, strict=True):
-            direction.add_slopes(slopes, half, order, activations)
-        return slopes, None, None
-
-
-def _both_directions(encoder: BiLSTM, frame: Frame) -> tuple["_Direction", "_Direction"]:
-    return (
-        _Direction.of(encoder.forwards, frame.items, frame.start),
-        _Direction.of(encoder.backwards, frame.items, frame.end),
-    )
-
-
-def _orders(length: int) -> tuple[range, range]:
-    return range(length), range(length - 1, -1, -1)
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return context.both.slopes(gradients[0], context.activations), None
 
 
 @dataclass(frozen=True)
 class _Activations:
-    """The gates (T, R, 4H) and cells (T + 1, R, H) of R copies, step by step.
+    """The gates (2, T, R, 4H) and cells (2, T + 1, R, H) of R copies in both directions.
 
     The cells are multiples of `CELL_UNIT`.
     """
@@ -140,28 +130,107 @@ class _Activations:
     gates: Tensor
     cells: Tensor
 
-    @classmethod
-    def empty(cls, rows: int, length: int, size: int, like: Tensor) -> "_Activations":
-        """Memory for the activations."""
-        return cls(like.new_empty(length, rows, 4 * size), like.new_empty(length + 1, rows, size))
-
     def factors(self, first: int, end: int) -> tuple[Tensor, Tensor, Tensor]:
         """The derivatives of N = end - first steps with respect to the next cell and hidden state.
 
-        Of the cell by the cell before (N, R, H), of the cell by the hidden state (N, R, H), and of
-        the inputs of the four gates (N, R, 4, H) by the cell or, for the last gate, by the hidden
-        state. They are computed for some steps at once, so that a step is a few operations.
+        Of the cell by the cell before (2, N, R, H), of the cell by the hidden state (2, N, R, H),
+        and of the inputs of the four gates (2, N, R, 4, H) by the cell or, for the last gate, by
+        the hidden state. They are computed for some steps at once, so that a step is a few
+        operations.
         """
-        gates = self.gates[first:end].view(end - first, len(self.gates[0]), 4, -1)
-        cells = self.cells[first : end + 1]
-        write, keep, new, show = gates.unbind(2)
-        shown = cells[1:].sigmoid().mul_(2).sub_(1)
-        by_gate = gates * (1 - gates)  # the slope of each sigmoid
-        by_gate[:, :, 0].mul_(2 * new - 1)
-        by_gate[:, :, 1].mul_(cells[:-1]).mul_(CELL_UNIT)
-        by_gate[:, :, 2].mul_(2 * write)
-        by_gate[:, :, 3].mul_(shown)
-        return keep, show * (1 - shown * shown), by_gate
+        gates = self.gates[:, first:end]
+        gates = gates.view(*gates.shape[:3], 4, -1)
+        before, after = self.cells[:, first:end], self.cells[:, first + 1 : end + 1]
+        write, keep, new, show = gates.unbind(-2)
+        shown = after.sigmoid().mul_(2).sub_(1)
+        by_gate = torch.addcmul(gates, gates, gates, value=-1)  # the slope of each sigmoid
+        by_write, by_keep, by_new, by_show = by_gate.unbind(-2)
+        by_write.mul_(2 * new - 1)
+        by_keep.mul_(before).mul_(CELL_UNIT)
+        by_new.mul_(2 * write)
+        by_show.mul_(shown)
+        return keep, torch.addcmul(show, show * shown, shown, value=-1), by_gate
+
+
+@dataclass(frozen=True)
+class _BothDirections:
+    """Both directions side by side, each in its own reading order, and what is read of a state.
+
+    One product serves both, which halves the number of operations and lets two threads work on a
+    direction each.
+    """
+
+    inputs: Tensor  # (2, T, B, 1, 4H) what the items add to the gates
+    bias: Tensor  # (2, 1, 1, 4H)
+    recurrent: Tensor  # (2, H, 4H)
+    hidden: Tensor  # (2, 1, H) after the marker
+    cell: Tensor  # (2, 1, H) after the marker
+    projector: Tensor  # (2, H, k)
+    offset: Tensor  # (1 or B, 1, k)
+
+    @classmethod
+    def of(
+        cls, forwards: "_Direction", backwards: "_Direction", projection: Projection
+    ) -> "_BothDirections":
+        both = forwards, backwards
+        hidden, cell = (
+            torch.stack([states[number] for states in (forwards.start, backwards.start)])
+            for number in range(2)
+        )
+        return cls(
+            torch.stack([forwards.inputs, backwards.inputs.flip(0)]),
+            torch.stack([one.bias for one in both])[:, None, None],
+            torch.stack([one.recurrent for one in both]),
+            hidden[:, None],
+            cell[:, None],
+            torch.stack([half.detach().T for half in projection.halves()]),
+            projection.offset.detach().view(-1, 1, len(projection.weight)),
+        )
+
+    def read(self, scales: Tensor) -> tuple[Tensor, _Activations]:
+        """Projections (T, B, S, k) of all copies, and what the derivative needs."""
+        documents, copies, length = scales.shape
+        rows, size = documents * copies, self.hidden.shape[-1]
+        steps = scales.permute(2, 0, 1)[..., None]
+        steps = torch.stack([steps, steps.flip(0)])
+        gates = scales.new_empty(2, length, rows, 4 * size)
+        cells, states = (scales.new_empty(2, length + 1, rows, size) for _ in range(2))
+        states[:, 0], cells[:, 0] = self.hidden / HIDDEN_UNIT, self.cell / CELL_UNIT
+        recurrent = HIDDEN_UNIT * self.recurrent
+        for step, own in enumerate(gates.unbind(1)):
+            by_copy = own.view(2, documents, copies, -1)
+            torch.addcmul(self.bias, steps[:, step], self.inputs[:, step], out=by_copy)
+            own.baddbmm_(states[:, step], recurrent)
+            cell, hidden = cells[:, step + 1], states[:, step + 1]
+            _advance(own, cells[:, step], cell, hidden)
+        ahead, behind = torch.bmm(states[:, 1:].flatten(1, 2), HIDDEN_UNIT * self.projector)
+        ahead, behind = (half.view(length, documents, copies, -1) for half in (ahead, behind))
+        projected = ahead + behind.flip(0)
+        return projected.add_(self.offset), _Activations(gates, cells)
+
+    def slopes(self, gradients: Tensor, activations: _Activations) -> Tensor:
+        """The derivatives (B, S, T) with respect to the scales, given those of the projections."""
+        length, documents, copies, _ = gradients.shape
+        by_state = torch.stack([gradients, gradients.flip(0)]).flatten(1, 3)
+        by_state = torch.bmm(by_state, self.projector.mT).view(2, length, documents * copies, -1)
+        from_gates = self.recurrent.mT.contiguous()
+        cell = torch.zeros_like(by_state[:, 0])
+        found = gradients.new_empty(2, length, documents, copies)
+        for end in range(length, 0, -STEPS_AT_ONCE):
+            first = max(0, end - STEPS_AT_ONCE)
+            keep, cell_by_hidden, by_gate = activations.factors(first, end)
+            for number in range(end - 1, first - 1, -1):
+                step, hidden = number - first, by_state[:, number]
+                cell.addcmul_(hidden, cell_by_hidden[:, step])
+                own = by_gate[:, step]
+                own[..., :3, :].mul_(cell[..., None, :])
+                own[..., 3, :].mul_(hidden)
+                cell.mul_(keep[:, step])
+                if number:
+                    by_state[:, number - 1].baddbmm_(own.flatten(2), from_gates)
+            by_copy = by_gate.view(2, end - first, documents, copies, -1)
+            torch.sum(by_copy.mul_(self.inputs[:, first:end]), -1, out=found[:, first:end])
+        return (found[0] + found[1].flip(0)).permute(1, 2, 0)
 
 
 @dataclass(frozen=True)
@@ -188,18 +257,16 @@ class _Direction:
         recurrent = from_state.T.contiguous()
         return cls(inputs[:, :, None], total, recurrent, (show * torch.tanh(cell), cell))
 
-    def first_states(self, rows: int) -> tuple[Tensor, Tensor]:
-        """Hidden state and cell (R, H) after the marker, in their units."""
-        hidden, cell = self.start[0] / HIDDEN_UNIT, self.start[1] / CELL_UNIT
-        return hidden.repeat(rows, 1), cell.repeat(rows, 1)
-
     def read_shared(self, scales: Tensor, order: range) -> Iterator[tuple[int, Tensor, Tensor]]:
         """Each item, its distinct states (N, H) and which of them each copy has (R,).
 
         The states are in units of `HIDDEN_UNIT` and are used before the next step overwrites them.
         """
         documents, copies, _ = scales.shape
-        hidden, cell = self.first_states(documents)
+        hidden, cell = (
+            (state / unit).repeat(documents, 1)
+            for state, unit in zip(self.start, (HIDDEN_UNIT, CELL_UNIT), strict=True)
+        )
         recurrent = HIDDEN_UNIT * self.recurrent
         memory = scales.new_empty(documents * copies, recurrent.shape[1])
         prefixes = shared_prefixes(scales[..., list(order)])
@@ -209,55 +276,18 @@ class _Direction:
             inputs, gates = self.inputs[item, :, 0], memory[: len(hidden)]
             own = inputs if documents == 1 else inputs[prefix.documents]
             torch.addcmul(self.bias, prefix.scales, own, out=gates)
-            _advance(gates.addmm_(hidden, recurrent), hidden, cell)
+            _advance(gates.addmm_(hidden, recurrent), cell, cell, hidden)
             yield item, hidden, prefix.of_copies
 
-    def read(self, scales: Tensor, order: range, states: Tensor, kept: _Activations) -> None:
-        """Write the states (B, S, T, H) of all copies, and keep what the derivative needs."""
-        documents, copies = scales.shape[:2]
-        hidden, cell = self.first_states(documents * copies)
-        recurrent = HIDDEN_UNIT * self.recurrent
-        kept.cells[0] = cell
-        steps = scales.permute(2, 0, 1)[..., None].contiguous()
-        for number, item in enumerate(order):
-            gates = kept.gates[number]
-            apart = gates.view(documents, copies, -1)
-            torch.addcmul(self.bias, steps[item], self.inputs[item], out=apart)
-            _advance(gates.addmm_(hidden, recurrent), hidden, cell)
-            torch.mul(hidden.view(documents, copies, -1), HIDDEN_UNIT, out=states[:, :, item])
-            kept.cells[number + 1] = cell
 
-    def add_slopes(
-        self, slopes: Tensor, gradients: Tensor, order: range, activations: _Activations
-    ) -> None:
-        """Add the derivatives (B, S, T) with respect to the scales, given those of the states."""
-        documents, copies, length, size = gradients.shape
-        rows = documents * copies
-        from_gates = self.recurrent.T.contiguous()
-        hidden, cell = (gradients.new_zeros(rows, size) for _ in range(2))
-        for end in range(length, 0, -STEPS_AT_ONCE):
-            first = max(0, end - STEPS_AT_ONCE)
-            keep, cell_by_hidden, by_gate = activations.factors(first, end)
-            for number in range(end - 1, first - 1, -1):
-                step = number - first
-                hidden += gradients[:, :, order[number]].reshape(rows, size)
-                cell.addcmul_(hidden, cell_by_hidden[step])
-                by_gate[step, :, :3].mul_(cell[:, None])
-                by_gate[step, :, 3].mul_(hidden)
-                torch.mm(by_gate[step].view(rows, -1), from_gates, out=hidden)
-                cell.mul_(keep[step])
-            items = list(order[first:end])
-            by_item = by_gate.view(end - first, documents, copies, -1)
-            found = torch.matmul(by_item, self.inputs[items].mT)[..., 0]
-            slopes[..., items] += found.permute(1, 2, 0)
+def _advance(gates: Tensor, before: Tensor, cell: Tensor, hidden: Tensor) -> None:
+    """One step: cell and hidden state in their units, from the inputs (..., 4H) of the gates.
 
-
-def _advance(gates: Tensor, hidden: Tensor, cell: Tensor) -> None:
-    """One step of states (R, H) in their units, in place, given the inputs (R, 4H) of the gates."""
+    Gates replace their inputs. The cell before may be the memory of the cell.
+    """
     write, keep, new, show = gates.sigmoid_().chunk(4, -1)
-    cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)
-    torch.sigmoid(cell, out=hidden)
-    hidden.sub_(0.5).mul_(show)
+    torch.mul(before, keep, out=cell).addcmul_(write, new, value=4).sub_(write, alpha=2)
+    torch.sigmoid(cell, out=hidden).sub_(0.5).mul_(show)
 
 
 def _double_tanh_gate(parameter: Tensor) -> Tensor:

@@ -71,8 +71,8 @@ class EqualDocuments:
         documents, copies, length = scales.shape
         model = self.view.model
         kept = None
-        if isinstance(model, SupportsScaledItems) and not gradient:
-            kept = model.kept_per_scaled_item
+        if isinstance(model, SupportsScaledItems):
+            kept = model.kept_per_scaled_item(gradient=gradient)
         most = rows_per_pass(self.view, length, gradient=gradient, kept=kept)
         several, part = max(1, most // copies), min(copies, most)
         for first in range(0, documents, several):

@@ -26,7 +26,9 @@ from assay.scores.cost import Cost, one_copy_per_item
 from assay.statistics.keyed_random import document_keys, uniform
 
 WORDS = 4_096  # drawn from all items of all documents, so that frequent words occur often
-PASS_BYTES = 64 * 2**20  # of one pass
+# Of one pass. The system gives out and takes back larger blocks anew for every pass, which costs
+# more time than larger passes save.
+PASS_BYTES = 64 * 2**20
 _BYTES_PER_STATE = 4 * 3  # states and their projections, per unit of a state
 _KEPT_FOR_GRADIENT = 1  # additional memory of a backward pass, as a multiple
 
@@ -103,12 +105,16 @@ def rows_per_pass(
 ) -> int:
     """The number of documents of this length that fit into one pass of the model.
 
-    `kept` is how many numbers the model keeps per item; None: states and their projections.
+    `kept` is how many numbers the model keeps per item, with a gradient if there is one; None:
+    states and their projections.
     """
-    if kept is None and isinstance(view.model, SupportsDocumentBytes):
-        return max(1, PASS_BYTES // max(1, view.model.document_bytes(length, gradient=gradient)))
-    state = view.states.items.shape[-1] * _BYTES_PER_STATE if kept is None else 4 * kept
-    needed = length * state * (1 + _KEPT_FOR_GRADIENT * gradient)
+    if kept is not None:
+        needed = length * 4 * kept
+    elif isinstance(view.model, SupportsDocumentBytes):
+        needed = view.model.document_bytes(length, gradient=gradient)
+    else:
+        state = view.states.items.shape[-1] * _BYTES_PER_STATE
+        needed = length * state * (1 + _KEPT_FOR_GRADIENT * gradient)
     return max(1, PASS_BYTES // max(1, needed))
 
 
