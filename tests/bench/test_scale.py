@@ -13,11 +13,13 @@ from assay.bench.scale import (
     Cell,
     extrapolate,
     measure_growth,
+    parse_shapes,
     read_cells,
     scale_page,
     table_cells,
 )
 from assay.bench.whole_run import TextShape
+from assay.errors import UserError
 
 SMALL, LARGE = Cell(100, 20, 10.0, 500.0, {"audit": 2.0}), Cell(300, 20, 14.0, 520.0, {})
 
@@ -51,11 +53,10 @@ def test_the_table_prefers_what_is_measured():
 
 
 def test_every_length_has_two_measured_runs_to_extrapolate_from():
-    assert set(MEASURED) == set(LENGTHS)
-    for counts in MEASURED.values():
-        assert len(counts) >= 2
-        assert list(counts) == sorted(counts)
-    assert MEASURED[20] == COUNTS
+    lengths = [shape.items for shape in MEASURED]
+    assert set(lengths) == set(LENGTHS)
+    assert min(lengths.count(items) for items in LENGTHS) >= 2
+    assert tuple(shape.documents for shape in MEASURED if shape.items == 20) == COUNTS
 
 
 def test_the_page_marks_what_is_extrapolated():
@@ -69,31 +70,39 @@ def test_the_page_marks_what_is_extrapolated():
 
 def test_a_stopped_bench_continues_where_it_was(measured, tmp_path: Path):
     file, page = tmp_path / "scale.json", tmp_path / "scale.md"
-    first = measure_growth(file, page, {20: (100, 300)})
+    first = measure_growth(file, page, parse_shapes("100x20,300x20"))
     assert [cell.documents for cell in first] == [100, 300]
     measured.clear()
-    again = measure_growth(file, page, {20: (100, 300), 175: (50,)})
+    again = measure_growth(file, page, parse_shapes("50x175,100x20"))
     assert measured == [TextShape(50, 175)]
     assert read_cells(file) == again
-    assert page.read_text().startswith("# How a run grows")
+    assert {cell.shape for cell in again} == set(parse_shapes("100x20,300x20,50x175"))
+    assert "| 300 | 20 |" in page.read_text()  # cells that were not asked for stay
 
 
 def test_a_bench_that_fails_keeps_the_cells_of_before(measured, tmp_path: Path, monkeypatch):
     file = tmp_path / "scale.json"
-    measure_growth(file, None, {20: (300,)})
+    measure_growth(file, None, parse_shapes("300x20"))
 
     def fail(shape: TextShape) -> Cell:
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(scale, "measure_cell", fail)
     with pytest.raises(RuntimeError):
-        measure_growth(file, None, {20: (300, 1_000)})
+        measure_growth(file, None, parse_shapes("300x20,1000x20"))
     assert [record["documents"] for record in json.loads(file.read_text())] == [300]
 
 
 def test_the_cheapest_cells_come_first(measured):
-    measure_growth(None, None, {20: (1_000,), 175: (10,), 4_000: (1,)})
+    measure_growth(None, None, parse_shapes("1000x20,10x175,1x4000"))
     assert [shape.cells for shape in measured] == [1_750, 4_000, 20_000]
+
+
+def test_shapes_are_documents_by_items():
+    assert parse_shapes("10000x175, 20x4000") == (TextShape(10_000, 175), TextShape(20, 4_000))
+    for wrong in ("10000", "0x20", "10x20,", "tenx20"):
+        with pytest.raises(UserError, match=f"--cells {wrong}"):
+            parse_shapes(wrong)
 
 
 def test_the_sample_of_costly_scores_is_left_out():

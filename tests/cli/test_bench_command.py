@@ -108,7 +108,12 @@ def test_growth_is_printed_as_the_page(monkeypatch):
 
 
 def test_options_that_exclude_each_other_are_refused(tmp_path):
-    for options in (("--run", "--scale"), ("--grid", "--run"), ("--write", tmp_path / "page.md")):
+    for options in (
+        ("--run", "--scale"),
+        ("--grid", "--run"),
+        ("--write", tmp_path / "page.md"),
+        ("--cells", "10x20"),
+    ):
         result = call(*options)
         assert isinstance(result.exception, UserError)
         assert options[0] in str(result.exception)

@@ -24,7 +24,7 @@ from assay.bench import (
 from assay.bench.length import growth_lines
 from assay.bench.measurement import Bench, Row, run_bench, show_rows
 from assay.bench.runs import RunRow, run_rows, show_run_rows
-from assay.bench.scale import measure_growth, scale_page
+from assay.bench.scale import MEASURED, measure_growth, parse_shapes, scale_page
 from assay.data.files import write_json
 from assay.errors import UserError
 from assay.progress import Track, untracked
@@ -88,12 +88,17 @@ def report_runs(json_file: Path | None, *, track: Track) -> list[RunRow]:
     return [row for row in rows if not row["passed"]]
 
 
-def report_growth(json_file: Path | None, page: Path | None, *, track: Track) -> None:
-    """Measure how a run grows, print the page, and write it and the JSON file."""
+def report_growth(
+    json_file: Path | None, page: Path | None, cells: str | None = None, *, track: Track
+) -> None:
+    """Measure how a run grows, print the page, and write it and the JSON file.
+
+    `cells` limits the measured runs, as in `10000x175,100000x20`.
+    """
+    shapes = MEASURED if cells is None else parse_shapes(cells)
     _check_writable("--json", json_file)
     _check_writable("--write", page)
-    cells = measure_growth(json_file, page, track=track)
-    print(scale_page(cells))
+    print(scale_page(measure_growth(json_file, page, shapes, track)))
 
 
 def _check_writable(option: str, path: Path | None) -> None:

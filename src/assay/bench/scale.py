@@ -3,12 +3,13 @@
 Each measured cell is one `assay run` on generated texts. The cells of the table that would take
 too long are extrapolated along a straight line in the number of documents, through the two largest
 measured runs with documents of the same length. Finished cells are kept in the JSON file, so that a
-bench that was stopped continues where it was.
+bench that was stopped continues where it was, and cells can be measured one by one.
 """
 
 import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,19 +18,25 @@ import torch
 
 from assay.bench.whole_run import TextShape, execute_command, table_arguments, write_texts
 from assay.data.files import write_json, write_text
+from assay.errors import UserError
 from assay.probes import PROBES
 from assay.progress import Track, untracked
 
 COUNTS = (1_000, 10_000, 100_000)
 LENGTHS = (20, 175, 1_000, 4_000)
-MEASURED: Mapping[int, tuple[int, ...]] = {  # items -> documents, ascending
-    20: (1_000, 10_000, 100_000),
-    175: (1_000, 10_000),
-    1_000: (100, 500),
-    4_000: (20, 100),
-}
+MEASURED = tuple(  # two shapes of every length at least
+    TextShape(documents, items)
+    for items, counts in {
+        20: (1_000, 10_000, 100_000),
+        175: (1_000, 10_000),
+        1_000: (100, 500),
+        4_000: (20, 100),
+    }.items()
+    for documents in counts
+)
 COMMAND = "assay bench --scale --write docs/scale.md"
 EXTRAPOLATED = "~"
+_SHAPE = re.compile(r"([1-9]\d*)x([1-9]\d*)")
 INTRODUCTION = """# How a run grows
 
 Written by `{command}`, with {versions}, on {machine}.
@@ -69,6 +76,21 @@ class Cell:
     stages: Mapping[str, float]
     measured: bool = True
 
+    @property
+    def shape(self) -> TextShape:
+        """The number and length of the documents."""
+        return TextShape(self.documents, self.items)
+
+
+def parse_shapes(text: str) -> tuple[TextShape, ...]:
+    """The shapes in a list such as `10000x175,100000x20`: documents x items."""
+    found = [_SHAPE.fullmatch(part.strip()) for part in text.split(",")]
+    if not all(found):
+        raise UserError(
+            f"--cells {text} is not a list of documents x items: write 10000x175,100x4000"
+        )
+    return tuple(TextShape(int(match[1]), int(match[2])) for match in found if match)
+
 
 def run_options() -> list[str]:
     """What is run beside the corpus: every probe that needs no further training, no sample.
@@ -77,19 +99,6 @@ def run_options() -> list[str]:
     """
     probes = [name for name, probe in PROBES.items() if probe.trainings is None]
     return [f"--probes={','.join(probes)}", "--sample=0", "--quiet"]
-
-
-def measure_cells(
-    kept: Sequence[Cell],
-    measured: Mapping[int, tuple[int, ...]] = MEASURED,
-    track: Track = untracked,
-) -> Iterator[Cell]:
-    """All measured cells, the cheapest first; those in `kept` are not measured again."""
-    known = {(cell.documents, cell.items): cell for cell in kept}
-    shapes = [TextShape(count, items) for items, counts in measured.items() for count in counts]
-    shapes.sort(key=lambda shape: (shape.cells, shape.items))
-    for shape in track(shapes, "scale", len(shapes)):
-        yield known.get((shape.documents, shape.items)) or measure_cell(shape)
 
 
 def measure_cell(shape: TextShape) -> Cell:
@@ -188,26 +197,25 @@ def _stages(cells: Sequence[Cell]) -> Iterator[str]:
 def measure_growth(
     json_file: Path | None,
     page: Path | None,
-    measured: Mapping[int, tuple[int, ...]] = MEASURED,
+    shapes: Iterable[TextShape] = MEASURED,
     track: Track = untracked,
 ) -> list[Cell]:
-    """Measure the cells; write the JSON file and the page anew after each of them."""
+    """Measure runs of these shapes, the cheapest first, unless the JSON file has them already.
+
+    Returns all cells, also others of the file. File and page are written anew after each run.
+    """
     kept = read_cells(json_file) if json_file is not None and json_file.exists() else []
-    cells: list[Cell] = []
-    for cell in measure_cells(kept, measured, track):
-        cells.append(cell)
+    cells = {cell.shape: cell for cell in kept}
+    todo = sorted(set(shapes) - set(cells), key=lambda shape: (shape.cells, shape.items))
+    for shape in track(todo, "scale", len(todo)):
+        cells[shape] = measure_cell(shape)
         if json_file is not None:
-            later = [k for k in kept if (k.documents, k.items) not in _shapes(cells)]
-            write_json(json_file, [asdict(c) for c in (*cells, *later)])
+            write_json(json_file, [asdict(cell) for cell in cells.values()])
         if page is not None:
-            write_text(page, scale_page(cells))
-    return cells
+            write_text(page, scale_page(list(cells.values())))
+    return list(cells.values())
 
 
 def read_cells(path: Path) -> list[Cell]:
     """The cells that an earlier bench measured."""
     return [Cell(**record) for record in json.loads(path.read_text(encoding="utf-8"))]
-
-
-def _shapes(cells: Sequence[Cell]) -> set[tuple[int, int]]:
-    return {(cell.documents, cell.items) for cell in cells}

@@ -27,6 +27,14 @@ def bench(
         bool,
         typer.Option("--scale", help="Only measure how a run grows: about 25 minutes."),
     ] = False,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NxT,...",
+            help="With --scale: only measure runs of N documents of T items. "
+            "Those of the --json file are kept.",
+        ),
+    ] = None,
     write: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="With --scale: write the documentation page here."),
@@ -41,6 +49,7 @@ def bench(
       assay bench --grid
       assay bench --run
       assay bench --scale --json scale.json --write docs/scale.md
+      assay bench --scale --cells 10000x175 --json scale.json --write docs/scale.md
     """
     from assay.bench import report_growth, report_runs, run_and_report
 
@@ -49,9 +58,11 @@ def bench(
         raise UserError(f"--{modes[0]} and --{modes[1]} measure different things: pass one of them")
     if write is not None and not scale:
         raise UserError(f"--write {write} is the page of --scale: add --scale")
+    if cells is not None and not scale:
+        raise UserError(f"--cells {cells} are runs of --scale: add --scale")
     track = display(quiet=False, log_json=log_json).track
     if scale:
-        report_growth(file, write, track=track)
+        report_growth(file, write, cells, track=track)
     elif run:
         slow = report_runs(file, track=track)
         for row in slow:
