@@ -29,7 +29,8 @@ FLOW = (
 )
 RANK = {name: rank for rank, names in enumerate(FLOW) for name in names}
 
-# Library -> the one module, or the one folder, that may import it.
+# Library -> the one module, or the one folder, that may import it. The benchmark has plain loops of
+# its own, which share nothing with the adapter they are compared with.
 DOORS = {
     "altair": "report/charts/",
     "vl_convert": "report/charts/",
@@ -39,6 +40,7 @@ DOORS = {
     "captum": "bench/captum_loops.py",
     "ray": "engines/ray.py",
     "gensim": "data/embeddings.py",
+    "transformers": ("models/adapters/huggingface.py", "bench/own_loops.py"),
 }
 # What the report reads: run directories, published numbers, and what a claim declares. It runs no
 # model, so that a page can be redrawn without torch.

@@ -175,6 +175,20 @@ def feature_permutation_loop(view: View, rows: int) -> list[Tensor]:
     return found
 
 
+@torch.no_grad()
+def ablate_each(moved: Forward, items: int, rows: int) -> Tensor:
+    """(T,): the value of a function of presences (R, T) when one item is absent.
+
+    With all items present the value is zero.
+    """
+    from captum.attr import FeatureAblation
+
+    found: Tensor = FeatureAblation(moved).attribute(
+        torch.ones(1, items), baselines=0, perturbations_per_eval=rows
+    )
+    return -found[0]  # captum reports the original value, zero, minus the changed one
+
+
 def document_log_odds(view: View, row: int) -> tuple[Forward, Tensor]:
     """The log-odds of a document's predicted class as a function of its embeddings, and these."""
     model, document = embedding_model(view.model), one_document(view.batch, row)
