@@ -143,7 +143,11 @@ def _check_head_weights(model: SupportsHeads, batch: Batch, states: States) -> N
     if isinstance(model, SupportsWeightsApart):
         for apart in model.weights_apart(states).values():
             sums = sums + apart.double()
-        words, wrong = "one, with what stands apart", (sums - 1).abs() > _rounding(heads)
+        # A row of zeros is one that the document does not have, as a query beyond its end.
+        words, wrong = (
+            "one, with what stands apart",
+            ((sums - 1).abs() > _rounding(heads)) & (sums != 0),
+        )
     if wrong.any():
         row, head = wrong.nonzero()[0].tolist()
         raise UserError(

@@ -38,6 +38,7 @@ class AttentionCall:
     axis: int  # the axis of the weights that sums to one, counted from the end
     compute: Callable[[], Tensor]
     values: Tensor | None = None  # (B, H, Tk, d), where the computation shows them
+    scores: Tensor | None = None  # what a softmax was taken of
 
     @cached_property
     def weights(self) -> Tensor:
@@ -121,7 +122,8 @@ class _Interception(TorchFunctionMode):
             axis = 0 if result.dim() in (0, 1, 3) else 1
         kind = "log_softmax" if log else "softmax"
         axis = axis if axis < 0 else axis - result.dim()
-        given = self.ask(kind, axis, result.exp if log else lambda: result)
+        scores = args[0] if args else kwargs["input"]
+        given = self.ask(kind, axis, result.exp if log else lambda: result, scores=scores)
         if given is None:
             return result
         # log(0) has no derivative; the smallest number stands for it.
@@ -146,7 +148,7 @@ class _Interception(TorchFunctionMode):
         def weights() -> Tensor:
             return dot_product_weights(query, keys, attn_mask, is_causal, scale)
 
-        given = self.ask(kind, -1, weights, values)
+        given = self.ask(kind, -1, weights, values=values)
         if given is not None:
             return F.dropout(given, dropout_p) @ values
         return F.scaled_dot_product_attention(
@@ -173,9 +175,9 @@ class _Interception(TorchFunctionMode):
         )(*args, **kwargs)
 
     def ask(
-        self, kind: str, axis: int, compute: Callable[[], Tensor], values: Tensor | None = None
+        self, kind: str, axis: int, compute: Callable[[], Tensor], **tensors: Tensor
     ) -> Tensor | None:
-        call = AttentionCall(self.met, kind, self.path(), axis, compute, values)
+        call = AttentionCall(self.met, kind, self.path(), axis, compute, **tensors)
         self.met += 1
         return self.change(call)
 
@@ -246,3 +248,30 @@ def _eager() -> AbstractContextManager[Any]:
         return nullcontext()
     stance: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
     return stance
+
+
+@contextmanager
+def mha_fast_path_off() -> Iterator[None]:
+    """Let attention modules of PyTorch take the ordinary path, as under interception."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)
+
+
+class OutputBytes(TorchFunctionMode):
+    """Counts the bytes of all tensors that functions return: about what a gradient keeps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, Tensor):
+            self.count += result.nbytes
+        return result

@@ -1,0 +1,309 @@
+"""Tests of the tap on modules of nine styles, against whole forward passes written by hand."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from assay.data.batches import Batch, EncodedSplit
+from assay.errors import UserError
+from assay.models.adapters.interception import mha_fast_path_off
+from assay.models.adapters.torch_module import TappedModule, tap
+from assay.models.conformance import check_batch, check_interface
+from assay.models.protocol import SupportsEmbedding, SupportsHeads, SupportsItemValues
+from assay.models.view import View, predict
+from tests.builders.torch_modules import (
+    CLASSES,
+    SIZE,
+    STYLES,
+    WORDS,
+    HandWritten,
+    Pooling,
+    ids_and_mask,
+    tapped,
+    texts,
+)
+
+LENGTHS = (6, 3, 9, 1, 4)
+
+
+def batch_of(model: TappedModule, lengths=LENGTHS, seed: int = 0) -> Batch:
+    corpus = model.corpus(texts(lengths, seed))
+    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(model.classes))
+    return split.batch(range(len(lengths)))
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_style_keeps_the_interface_and_predicts_as_the_module_does(style):
+    model = tapped(style)
+    batch = batch_of(model)
+    check_batch(check_interface(model, model.classes), batch)
+    assert isinstance(model, SupportsHeads)
+    with torch.no_grad():
+        untouched = model.untouched_logits(batch)
+        with mha_fast_path_off():
+            assert torch.equal(model.watched_logits(batch), model.untouched_logits(batch))
+        torch.testing.assert_close(predict(model, model.encode(batch)), untouched)
+        alone = model.untouched_logits(batch.rows(slice(1, 2)))
+        torch.testing.assert_close(alone, untouched[1:2])
+    assert model.times_met(batch) == 1
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_uniform_weights_move_the_prediction_of_longer_documents(style):
+    model = tapped(style)
+    batch = batch_of(model)
+    view = View(model, batch)
+    uniform = batch.mask / batch.mask.sum(1, keepdim=True)
+    moved = (view.decode(uniform) - view.logits).abs().amax(1)
+    assert (moved[batch.lengths > 2] > 1e-4).all()
+    if "[CLS]" not in model.weights_apart(view.states) and style != "all rows":
+        assert moved[3] < 1e-6  # a document of one item has no other weights
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_many_proposals_equal_one_at_a_time(style, monkeypatch):
+    model = tapped(style)
+    batch = batch_of(model)
+    states = model.encode(batch)
+    own = model.head_weights(states)
+    rng = torch.Generator().manual_seed(3)
+    proposals = (
+        torch.rand(len(LENGTHS), 4, *own.shape[1:], generator=rng) * batch.mask[:, None, None]
+    )
+    proposals = proposals / proposals.sum(-1, keepdim=True) * own.sum(-1)[:, None, :, None]
+    monkeypatch.setattr("assay.models.adapters.torch_module.CHUNK_BYTES", states.document_bytes * 3)
+    with torch.no_grad():
+        together = model.decode_heads(states, proposals)
+        for number in range(4):
+            one = model.decode_heads(states, proposals[:, number : number + 1])
+            torch.testing.assert_close(together[:, number : number + 1], one)
+
+
+def test_pooling_under_other_weights_equals_the_formula():
+    model = tapped("pooling")
+    batch = batch_of(model, (4,))
+    weights = torch.tensor([[0.1, 0.2, 0.3, 0.4]])
+    network = model.module
+    ids = torch.tensor([[WORDS[word] for word in texts((4,))[0]]])
+    pooled = (weights[..., None] * network.embedding(ids)).sum(1)
+    found = model.decode(model.encode(batch), weights)
+    torch.testing.assert_close(found, network.output(torch.tanh(pooled)))
+
+
+def test_only_the_shown_row_of_the_shown_head_is_replaced():
+    """One head of the lower layer: the formula of the block, written out, gives the same."""
+    torch.manual_seed(0)
+    network = HandWritten("folded").eval()
+    model = tap(network, ids_and_mask, classes=CLASSES, words=WORDS, query=2, heads=1)
+    batch = batch_of(model, (4,))
+    states = model.encode(batch)
+    assert str(model.site) == "attention computation 0, head 1, the row of position 2"
+    proposal = torch.tensor([0.4, 0.3, 0.2, 0.1])
+    ids = torch.tensor([[WORDS[word] for word in texts((4,))[0]]])
+    embedded = network.embedding(ids)
+    query, key, value = (network.split(part) for part in network.qkv(embedded).chunk(3, -1))
+    weights = torch.softmax(query * 2 @ key.mT, -1)
+    torch.testing.assert_close(model.head_weights(states)[0, 0], weights[0, 1, 2])
+    changed = weights.clone()
+    changed[0, 1, 2] = proposal
+    # The output is read at position 3, which sees nothing of row 2 in the same layer.
+    torch.testing.assert_close(model.decode(states, proposal[None]), model.untouched_logits(batch))
+    network.pooling = "mean"
+    mixed = (changed @ value).transpose(1, 2).flatten(2)
+    expected = network.output(network.norm(embedded + network.merge(mixed)).mean(1))
+    torch.testing.assert_close(model.decode(states, proposal[None]), expected)
+
+
+@pytest.mark.parametrize("style", ["pooling", "bahdanau", "encoder", "folded", "sequence first"])
+def test_embeddings_enter_the_module_where_it_reads_its_words(style):
+    model = tapped(style)
+    batch = batch_of(model)
+    model.encode(batch)
+    assert isinstance(model, SupportsEmbedding)
+    embedded = model.embed(batch)
+    assert embedded.shape == (*batch.mask.shape, SIZE)
+    torch.testing.assert_close(
+        predict(model, model.contextualise(embedded, batch)), model.untouched_logits(batch)
+    )
+    # The words of another document, entered as vectors, give its prediction.
+    other = batch_of(model, seed=1)
+    states = model.contextualise(model.embed(other), batch)
+    torch.testing.assert_close(predict(model, states), model.untouched_logits(other))
+
+
+@pytest.mark.parametrize("style", ["pooling", "encoder", "sdpa"])
+def test_gradients_equal_finite_differences(style):
+    model = tapped(style)
+    model.module.double()
+    batch = batch_of(model, (4, 2))
+    model.encode(batch)
+    embedded = model.embed(batch).detach().requires_grad_()
+    predict(model, model.contextualise(embedded, batch))[:, 0].sum().backward()
+    step = torch.zeros_like(embedded)
+    step[0, 1, 2] = 1e-5
+
+    def logit(moved: Tensor) -> Tensor:
+        return predict(model, model.contextualise(moved.detach(), batch))[0, 0]
+
+    slope = (logit(embedded + step) - logit(embedded - step)) / 2e-5
+    assert embedded.grad[0, 1, 2] == pytest.approx(slope.item(), abs=1e-7)
+    assert (embedded.grad[1, 2:] == 0).all()
+
+
+@pytest.mark.parametrize("style", ["encoder", "lower layer", "sdpa"])
+def test_values_give_the_output_of_the_attention_function(style):
+    """Weights moved within the null space of the values leave the prediction as it is."""
+    model = tapped(style)
+    model.module.double()
+    batch = batch_of(model, (9,))
+    states = model.encode(batch)
+    assert isinstance(model, SupportsItemValues)
+    values, own = model.item_values(states), model.head_weights(states)
+    assert values.shape == (1, own.shape[1], 9, SIZE // 2)
+    constraints = torch.cat([values[0].mT, torch.ones_like(values[0].mT[:, :1])], 1)
+    null = torch.linalg.svd(constraints).Vh[:, -1]
+    moved = own + 0.01 * null
+    logits = model.decode_heads(states, torch.stack([own, moved, own.flip(-1)], 1))[0]
+    torch.testing.assert_close(logits[1], logits[0])
+    assert (logits[2] - logits[0]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("style", ["pooling", "bahdanau", "folded", "sequence first"])
+def test_values_are_not_offered_where_they_are_not_known(style):
+    model = tapped(style)
+    model.encode(batch_of(model))
+    assert not isinstance(model, SupportsItemValues)
+
+
+def test_what_stands_apart_is_named_and_keeps_its_weight():
+    model = tapped("encoder")
+    batch = batch_of(model)
+    states = model.encode(batch)
+    ((name, weight),) = model.weights_apart(states).items()
+    assert name == "[CLS]"
+    torch.testing.assert_close(
+        model.head_weights(states).sum(-1) + weight, torch.ones(len(LENGTHS), 2)
+    )
+    assert (model.decode_without_apart(states) - model.untouched_logits(batch)).abs().max() > 1e-3
+
+
+def test_a_separator_stands_directly_after_the_last_item():
+    def framed(module: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
+        longer = F.pad(mask, (1, 0), value=True)
+        end = torch.arange(longer.shape[1] + 1) == longer.sum(1)[:, None]
+        ids = torch.where(end, 2, F.pad(ids, (1, 1), value=0))
+        ids[:, 0] = 3
+        return module(ids, F.pad(longer, (0, 1)) | end)
+
+    model = tapped("pooling", call=framed, before=["[CLS]"], after=["[SEP]"])
+    batch = batch_of(model)
+    check_batch(model, batch)
+    states = model.encode(batch)
+    apart = model.weights_apart(states)
+    assert set(apart) == {"[CLS]", "[SEP]"}
+    assert (apart["[SEP]"] > 0).all()
+    assert (model.weight_on_padding(states) == 0).all()
+    assert isinstance(model, SupportsEmbedding)
+    predicted = predict(model, model.contextualise(model.embed(batch), batch))
+    torch.testing.assert_close(predicted, model.untouched_logits(batch))
+
+
+def test_documents_without_labels_get_the_predictions():
+    model = tapped("pooling")
+    documents = texts(LENGTHS)
+    corpus = model.corpus(documents)
+    logits = model.untouched_logits(batch_of(model))
+    assert [document.label for document in corpus.test] == logits.argmax(-1).tolist()
+    assert "own predictions" in corpus.notes[0]
+    labeled = model.corpus(documents, ["neutral"] * 5)
+    assert {document.label for document in labeled.test} == {2}
+
+
+def test_the_sites_of_a_module_are_listed_with_their_axes():
+    listed = str(tap(tapped("encoder").module, ids_and_mask, words=WORDS).sites(texts((5, 3))))
+    assert listed.splitlines()[1] == (
+        "1: MultiheadAttention in encoder.layers.1.self_attn, shape (2, 2, 6, 6) "
+        "(documents, heads, queries, items), rows sum to one"
+    )
+    log = tap(tapped("log pooling").module, ids_and_mask, words=WORDS).sites(texts((5, 3)))
+    assert [one.axes is None for one in log] == [False, True]
+    assert "none grows with the documents' length" in str(log)
+
+
+def test_axes_are_found_although_all_sizes_are_equal():
+    """Two documents of two items in two heads: only growth tells the axes apart."""
+    for style, names in {
+        "folded": ("documents x heads", "queries", "items"),
+        "sdpa": ("documents", "heads", "queries", "items"),
+        "bahdanau": ("documents", "items", "heads"),
+    }.items():
+        (seen,) = tapped(style).sites(texts((2, 2)))
+        assert seen.axes.names == names
+
+
+class Plain(nn.Module):
+    """Averages word vectors: there is no attention in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(len(WORDS), len(CLASSES))
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.embedding(ids).mean(1)
+
+
+class OverClasses(Plain):
+    """The only softmax is that of the classes."""
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return torch.softmax(super().forward(ids, mask), -1)
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "message"),
+    [
+        (Plain, {}, r"no attention was seen in the forward pass of Plain.*torch\.softmax"),
+        (OverClasses, {}, r"no attention over the items.*\n0: softmax"),
+        (Pooling, {"site": 3}, r"site=3 is no attention.*choose one of 0"),
+        (Pooling, {"site": "encoder"}, "site='encoder' fits 0 attention computations"),
+        (Pooling, {"before": ["[CLS]"]}, "has 9 positions where.* 9 items and 1 positions"),
+        (Pooling, {"heads": 1}, "heads=1 is not possible: the layer has 1 heads"),
+        (HandWritten, {"query": 5}, r"query=5.*only 1 positions"),
+        (Pooling, {"call": lambda module, ids, mask: (module(ids, mask),)}, "returned tuple"),
+        (Pooling, {"call": lambda module, ids, mask: module(ids, mask).T}, r"shape \(3, 1\)"),
+        (Pooling, {"words": dict(list(WORDS.items())[:6])}, "a word that is not in `words`"),
+    ],
+)
+def test_a_mistake_is_a_sentence_with_the_cure(module, options, message):
+    given = {"call": ids_and_mask, "classes": CLASSES, "words": WORDS, **options}
+    model = tap(module().eval(), **given)
+    with pytest.raises(UserError, match=f"(?s){message}"):
+        model.encode(batch_of(model))
+
+
+def test_two_attentions_need_a_choice():
+    model = tapped("encoder", site=None)
+    with pytest.raises(UserError, match=r"(?s)2 times in a forward pass: choose one with `site`"):
+        model.encode(batch_of(model))
+
+
+def test_words_may_be_a_list_in_the_order_of_the_indices():
+    one = tapped("pooling")
+    other = tapped("pooling", words=list(WORDS))
+    torch.testing.assert_close(
+        one.untouched_logits(batch_of(one)), other.untouched_logits(batch_of(other))
+    )
+    assert one.words == other.words == tuple(word for word in WORDS if word.startswith("word"))
+
+
+@pytest.mark.slow
+def test_a_compiled_module_is_run_as_it_was_written():
+    model = tapped("pooling")
+    batch = batch_of(model)
+    compiled = torch.compile(model.module, backend="eager")
+    other = tap(compiled, ids_and_mask, classes=CLASSES, words=WORDS, unknown=1)
+    states, same = model.encode(batch), other.encode(batch)
+    assert torch.equal(model.attend(states), other.attend(same))
+    uniform = batch.mask / batch.mask.sum(1, keepdim=True)
+    assert torch.equal(model.decode(states, uniform), other.decode(same, uniform))
