@@ -9,9 +9,9 @@
 
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
-verdict. `write_report` redraws the page of a run directory, `compare` shows several runs side by
-side, and `register` adds your own probes, scores and corpora. Mistakes that you can correct raise
-`UserError`.
+verdict. `tap` attaches a PyTorch module of your own. `write_report` redraws the page of a run
+directory, `compare` shows several runs side by side, and `register` adds your own probes, scores
+and corpora. Mistakes that you can correct raise `UserError`.
 """
 
 import os
@@ -22,7 +22,7 @@ from assay.config import VERSION
 from assay.errors import UserError
 
 if TYPE_CHECKING:
-    from assay.api import Audit, audit, compare, load_corpus, register, train, write_report
+    from assay.api import Audit, audit, compare, load_corpus, register, tap, train, write_report
 
 if "torch" not in sys.modules:
     # Threads of OpenMP that wait for each other spin for milliseconds by default. Beside another
@@ -39,6 +39,7 @@ __all__ = [
     "compare",
     "load_corpus",
     "register",
+    "tap",
     "train",
     "write_report",
 ]

@@ -20,6 +20,7 @@ from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
 from assay.data.sources import SOURCES
 from assay.errors import UserError
+from assay.models.adapters.torch_module import tap
 from assay.models.build import TrainedModel, save_model
 from assay.models.conformance import check_interface
 from assay.models.protocol import Model
@@ -61,6 +62,7 @@ __all__ = [
     "compare",
     "load_corpus",
     "register",
+    "tap",
     "train",
     "write_report",
 ]

@@ -9,7 +9,7 @@ import pytest
 import assay
 from assay.config import VERSION
 
-VERBS = ("audit", "compare", "load_corpus", "register", "train", "write_report")
+VERBS = ("audit", "compare", "load_corpus", "register", "tap", "train", "write_report")
 
 
 def in_new_python(code: str) -> str:

@@ -1,4 +1,4 @@
-"""What a tapped module reads: its own word indices with a mask, and the embedding that reads them.
+"""What goes into a tapped module and comes out: word indices, their embedding, and logits.
 
 The items of a batch are indices of assay's vocabulary. A table turns them into those of the module,
 so that deleting, copying and replacing items works on batches as for any other model.
@@ -172,3 +172,19 @@ def find_text_embedding(
         for handle in handles:
             handle.remove()
     return found[0] if len(found) == 1 else None
+
+
+def logits_of(output: object, batch: Batch) -> Tensor:
+    """What the call of a module returned, as logits (B, C)."""
+    if not isinstance(output, Tensor):
+        raise UserError(
+            f"`call` returned {type(output).__name__}: return the logits alone, for example "
+            "call=lambda module, ids, mask: module(ids, mask)[0]."
+        )
+    if output.dim() not in (1, 2) or len(output) != len(batch.ids):
+        raise UserError(
+            f"`call` returned the shape {tuple(output.shape)} for {len(batch.ids)} documents: "
+            "return one row of logits per document, (B, C), or one logit each, (B,)."
+        )
+    logits = output if output.dim() == 2 else output[:, None]
+    return logits.to(batch.items.device)

@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from assay.data.batches import Batch, EncodedSplit
 from assay.data.corpus import Corpus
 from assay.data.lists import corpus_from_lists
+from assay.data.text import words as split_words
 from assay.data.vocabulary import PAD
 from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, Change, OutputBytes, intercept
@@ -34,6 +35,7 @@ from assay.models.adapters.module_inputs import (
     Surroundings,
     TextEmbedding,
     find_text_embedding,
+    logits_of,
 )
 from assay.models.adapters.query_rows import QueryRows
 from assay.models.adapters.site import APART, SINK, ItemPositions, Site, given_to_heads
@@ -85,14 +87,15 @@ def tap(
     unknown: int | None = None,
     before: Sequence[str] = (),
     after: Sequence[str] = (),
+    tokenize: Callable[[str], Sequence[str]] = split_words,
 ) -> "TappedModule":
     """Attach a module whose attention passes through a softmax or a PyTorch attention function.
 
     `call(module, ids, mask)` runs the module and returns the logits: (B, C), or (B,) for two
     classes. `ids` (B, T) are the indices of the words, `pad` where `mask` is False; without `call`
     it is `module(ids)`. `words` maps each word to its index, or lists the words in the order of
-    their indices; without `words` the indices are those of assay's own vocabulary. Words that the
-    module does not know get the index `unknown`.
+    their indices. Words that the module does not know get the index `unknown`. Documents are token
+    lists, or texts that `tokenize` cuts; by default into lower-cased words.
 
     `site` is the attention on trial: the index or the module path of one of the computations that
     `sites` lists. It may be left out where there is only one. `heads` and `query` say which of its
@@ -107,6 +110,7 @@ def tap(
         site,
         QueryRows(Site(0, heads, query)),
         Surroundings(tuple(before), tuple(after)),
+        tokenize,
     )
 
 
@@ -132,6 +136,7 @@ class TappedModule:
         choice: int | str | None,
         rows: QueryRows,
         around: Surroundings,
+        tokenize: Callable[[str], Sequence[str]],
     ) -> None:
         self.module = module
         self.classes = classes
@@ -141,21 +146,15 @@ class TappedModule:
         self._choice = choice
         self._rows = rows
         self._around = around
+        self._tokenize = tokenize
         self._sites = SeenSites()
         self._seen: SeenAttention | None = None
         self._text: TextEmbedding | None = None
         self._heads = 1
 
-    def sites(self, documents: Batch | Sequence[Sequence[str]]) -> SeenSites:
+    def sites(self, documents: Batch | Sequence[str | Sequence[str]]) -> SeenSites:
         """The attention computations of one forward pass over these documents, in their order."""
-        if isinstance(documents, Batch):
-            batch = documents
-        else:
-            classes = self.classes or ("unnamed",)
-            labels = list(classes[:1]) * len(documents)
-            corpus = corpus_from_lists(documents, labels, classes=classes, words=self.words)
-            split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(classes))
-            batch = split.batch(range(len(documents)))
+        batch = documents if isinstance(documents, Batch) else self._batch(documents)
         with torch.no_grad():
             return seen_sites(self.module, self._run, batch)
 
@@ -170,23 +169,28 @@ class TappedModule:
         return TapSite(seen.index, shown.heads, shown.query, seen.path, several, queries)
 
     def corpus(
-        self, documents: Sequence[Sequence[str]], labels: Sequence[str] | None = None
+        self, texts: Sequence[str | Sequence[str]], labels: Sequence[str] | None = None
     ) -> Corpus:
-        """The documents, token lists, as a corpus to audit the module on.
+        """Texts or token lists as a corpus to audit the module on.
 
         Without labels the module's own predictions stand for them.
         """
-        given = labels if labels is not None else list(self.classes[:1]) * len(documents)
-        corpus = corpus_from_lists(documents, given, classes=self.classes, words=self.words)
+        tokens = [self._tokenize(text) if isinstance(text, str) else text for text in texts]
+        if self.words is None:
+            raise UserError(
+                "the tap does not know the index of each word: pass `words`, a mapping from words "
+                "to the indices of the module, or their list in the order of the indices."
+            )
+        classes = self.classes or ("unnamed",)
+        given = labels if labels is not None else list(classes[:1]) * len(tokens)
+        corpus = corpus_from_lists(tokens, given, classes=classes, words=self.words)
         if labels is not None:
             return corpus
-        batch = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(self.classes))
-        logits = [self.untouched_logits(batch.batch([row])) for row in range(len(documents))]
+        split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(classes))
+        logits = [self.untouched_logits(split.batch([row])) for row in range(len(tokens))]
         found = decisions(torch.cat(logits)).tolist()
-        test = tuple(
-            replace(document, label=label)
-            for document, label in zip(corpus.test, found, strict=True)
-        )
+        predicted = zip(corpus.test, found, strict=True)
+        test = tuple(replace(document, label=label) for document, label in predicted)
         note = "no labels were given: the model's own predictions stand for them"
         return replace(corpus, test=test, notes=(note,))
 
@@ -336,7 +340,7 @@ class TappedModule:
         ids, mask = self._inputs.read(batch)
 
         def run() -> Tensor:
-            return _logits_of(self._call(self.module, ids, mask), batch)
+            return logits_of(self._call(self.module, ids, mask), batch)
 
         if embedded is not None:
             assert self._text is not None
@@ -360,6 +364,12 @@ class TappedModule:
                 self.item_values, self.output_matrix = _item_values, lambda states: None
         return self._seen
 
+    def _batch(self, texts: Sequence[str | Sequence[str]]) -> Batch:
+        classes = self.classes or ("unnamed",)
+        corpus = self.corpus(texts, list(classes[:1]) * len(texts))
+        split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(classes))
+        return split.batch(range(len(texts)))
+
     def _run(self, batch: Batch) -> object:
         """The call, whatever it returns: to look at a module one need not know its logits."""
         return self._call(self.module, *self._inputs.read(batch))
@@ -377,18 +387,3 @@ def _item_values(states: States) -> Tensor:
     start = int((kept.positions.owner != APART).any(0).long().argmax())
     values = kept.values[:, :, start : start + kept.mask.shape[1]]
     return values * kept.mask[:, None, :, None]
-
-
-def _logits_of(output: object, batch: Batch) -> Tensor:
-    if not isinstance(output, Tensor):
-        raise UserError(
-            f"`call` returned {type(output).__name__}: return the logits alone, for example "
-            "call=lambda module, ids, mask: module(ids, mask)[0]."
-        )
-    if output.dim() not in (1, 2) or len(output) != len(batch.ids):
-        raise UserError(
-            f"`call` returned the shape {tuple(output.shape)} for {len(batch.ids)} documents: "
-            "return one row of logits per document, (B, C), or one logit each, (B,)."
-        )
-    logits = output if output.dim() == 2 else output[:, None]
-    return logits.to(batch.items.device)
