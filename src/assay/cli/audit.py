@@ -1,6 +1,8 @@
 """`assay audit`: audit the attention of the user's own model."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +10,7 @@ import typer
 
 from assay.cli.app import WHOLE, LogJson, app, display, say
 from assay.cli.results import corpus_lines, print_results
-from assay.config import EXACT_BELOW, Execution, sample_size
+from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
@@ -22,6 +24,19 @@ TextColumn = Annotated[str | None, typer.Option(help="The column with the text."
 LabelColumn = Annotated[str | None, typer.Option(help="The column with the class.")]
 RationaleColumn = Annotated[
     str | None, typer.Option(help="The column with human marks, 0 or 1 per word.")
+]
+TokenizerName = Annotated[
+    str | None,
+    typer.Option(
+        help="words, characters, blanks, package.module:function or a tokenizer.json.",
+        show_default="the model's own, else words",
+    ),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="The character between columns, or tab.", show_default="found")
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="The encoding of the file.", show_default="utf-8")
 ]
 Classes = Annotated[
     str | None,
@@ -59,6 +74,9 @@ def audit(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     rationale_column: RationaleColumn = None,
+    tokenizer: TokenizerName = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     classes: Classes = None,
     layer: Layer = None,
     heads: Heads = None,
@@ -115,26 +133,35 @@ def audit(
     numbers |= {"seed": seed, "threads": threads}
     asked = parse_probes(probes)
     check_audit_request(asked, numbers, device, out)
-    device = resolve_device(device)
-    columns = _columns(text_column, label_column, rationale_column)
-    site = site_options(layer, heads, query)
-    options = {**{f"{role}_column": name for role, name in columns.items()}, **site}
+    request = Request(
+        model,
+        data,
+        {"text": text_column, "label": label_column, "rationale": rationale_column},
+        {"layer": layer, "heads": heads, "query": query},
+        classes=classes,
+        tokenizer=tokenizer,
+        delimiter=delimiter,
+        encoding=encoding,
+        limit=limit,
+        seed=seed,
+        download=download,
+        device=resolve_device(device),
+    )
     settings = AttachedSettings(
         model,
-        document_probes() if asked == ("all",) else asked,
+        document_probes() if asked == ALL_PROBES else asked,
         seed=seed,
         sample=sample,
         exact_below=exact_below,
-        device=device,
-        options={**options, "classes": classes, "limit": limit},
+        device=request.device,
+        options=request.options(),
         **({} if threads is None else {"threads": threads}),
     )
     execution = Execution(track=shown.track, watching=shown.watching, stage=shown.stage)
-    named, corpus = load(
-        model, data, columns, classes, site, limit, seed, download=download, device=device
-    )
+    with execution.stage("corpus"):
+        named, corpus = request.load()
     if not quiet:
-        _print_corpus(corpus)
+        print_corpus(corpus)
     try:
         execute_attached(
             named.model,
@@ -153,50 +180,64 @@ def audit(
         print_results(out, page, explain)
 
 
-def load(
-    model: str,
-    data: Path,
-    columns: dict[str, str],
-    classes: str | None,
-    site: dict[str, Any],
-    limit: int | None,
-    seed: int,
-    *,
-    download: bool,
-    device: str,
-) -> "tuple[NamedModel, Corpus]":
-    """The named model, and the file as it reads it. The file is read first: it is quicker."""
-    from dataclasses import replace
+@dataclass(frozen=True)
+class Request:
+    """The model and the documents that the user named."""
 
-    from assay.models.conformance import check_interface
-    from assay.runs.attached_documents import (
-        corpus_of_texts,
-        parse_classes,
-        read_texts,
-        with_class_names,
-    )
-    from assay.runs.model_names import load_named
+    model: str
+    data: Path
+    columns: Mapping[str, str | None]  # by role
+    site: Mapping[str, str | None]  # layer, heads, query
+    classes: str | None
+    tokenizer: str | None
+    delimiter: str | None
+    encoding: str | None
+    limit: int | None
+    seed: int
+    download: bool
+    device: str
 
-    texts = read_texts(data, columns=columns).limited(limit, seed)
-    named = load_named(model, site, download=download, device=device)
-    renamed = with_class_names(check_interface(named.model), parse_classes(classes))
-    return replace(named, model=renamed), corpus_of_texts(renamed, texts)
+    def options(self) -> dict[str, Any]:
+        """What was named, as the manifest records it."""
+        columns = {f"{role}_column": name for role, name in self.columns.items()}
+        return {
+            **columns,
+            **self.site,
+            "classes": self.classes,
+            "tokenizer": self.tokenizer,
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "limit": self.limit,
+        }
 
+    def load(self) -> "tuple[NamedModel, Corpus]":
+        """The model, and the file as it reads it. The file is read first: it is quicker."""
+        from assay.models.conformance import check_interface
+        from assay.runs.attached_documents import (
+            corpus_of_texts,
+            parse_classes,
+            read_texts,
+            with_class_names,
+        )
+        from assay.runs.model_names import load_named
 
-def site_options(layer: str | None, heads: str | None, query: str | None) -> dict[str, Any]:
-    """The site as it was named: numbers as numbers, words as words."""
-    given = {"layer": layer, "heads": heads, "query": query}
-    return {name: _number_or_word(value) for name, value in given.items()}
+        columns = {role: name for role, name in self.columns.items() if name is not None}
+        texts = read_texts(
+            self.data,
+            columns=columns,
+            delimiter=self.delimiter or "",
+            encoding=self.encoding or "",
+        )
+        site = {name: _number_or_word(value) for name, value in self.site.items()}
+        named = load_named(self.model, site, download=self.download, device=self.device)
+        renamed = with_class_names(check_interface(named.model), parse_classes(self.classes))
+        limited = texts.limited(self.limit, self.seed)
+        return replace(named, model=renamed), corpus_of_texts(renamed, limited, self.tokenizer)
 
 
 def _number_or_word(value: str | None) -> int | str | None:
     is_number = value is not None and value.removeprefix("-").isdecimal()
     return int(str(value)) if is_number else value
-
-
-def _columns(text: str | None, label: str | None, rationale: str | None) -> dict[str, str]:
-    given = {"text": text, "label": label, "rationale": rationale}
-    return {role: name for role, name in given.items() if name is not None}
 
 
 def _write_report(out: Path, execution: Execution) -> Path:
@@ -210,7 +251,8 @@ def _write_report(out: Path, execution: Execution) -> Path:
     return page
 
 
-def _print_corpus(corpus: "Corpus") -> None:
+def print_corpus(corpus: "Corpus") -> None:
+    """Print what was read, left out and guessed, before the long work."""
     from assay.runs.run import describe_corpus
 
     for line in corpus_lines(describe_corpus(corpus)):

@@ -79,12 +79,18 @@ def texts_from_frame(frame: Any, columns: Mapping[str, str] | None = None) -> La
     return _labeled(enumerate(rows, 1), "frame", f"a data frame of {library}", Counter(), [])
 
 
-def texts_from_file(path: Path, columns: Mapping[str, str] | None = None) -> LabeledTexts:
+def texts_from_file(
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    *,
+    delimiter: str = "",
+    encoding: str = "",
+) -> LabeledTexts:
     """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame."""
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise UserError(f"{path} {what}: pass a CSV, TSV, JSON lines or Parquet file.")
-    table, notes = UserTable.open(path), list[str]()
+    table, notes = UserTable.open(path, delimiter, encoding), list[str]()
     options = {f"{role}-column": (columns or {}).get(role, "") for role in COLUMN_NAMES}
     chosen = choose_columns(table, options, notes)
     found = {role: str(chosen[role]) for role in READ_ROLES if chosen[role] is not None}

@@ -14,7 +14,8 @@ from typing import Any
 from assay.data.corpus import Corpus, Document
 from assay.data.frames import LabeledTexts, is_frame, texts_from_file, texts_from_frame
 from assay.data.lists import corpus_from_lists
-from assay.data.text import to_sentences, words
+from assay.data.text import to_sentences
+from assay.data.tokenizers import choose_tokenizer
 from assay.errors import UserError
 from assay.models.classifier import PairModel
 from assay.models.hierarchical import Han
@@ -24,11 +25,16 @@ Classes = Mapping[str, str]  # label in the data -> class of the model
 
 
 def read_texts(
-    given: Any, labels: Sequence[str] | None = None, columns: Mapping[str, str] | None = None
+    given: Any,
+    labels: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    *,
+    delimiter: str = "",
+    encoding: str = "",
 ) -> LabeledTexts:
     """Labeled texts from a file, a data frame, or a list of texts or token lists with labels."""
     if isinstance(given, str | Path):
-        return texts_from_file(Path(given), columns)
+        return texts_from_file(Path(given), columns, delimiter=delimiter, encoding=encoding)
     if is_frame(given):
         return texts_from_frame(given, columns)
     if labels is None:
@@ -62,8 +68,11 @@ def with_class_names(model: Model, classes: Classes | None) -> Model:
     return renamed
 
 
-def corpus_of_texts(model: Model, texts: LabeledTexts) -> Corpus:
-    """The texts as a corpus whose documents are all in the test split."""
+def corpus_of_texts(model: Model, texts: LabeledTexts, tokenizer: str | None = None) -> Corpus:
+    """The texts as a corpus whose documents are all in the test split.
+
+    `tokenizer` names that of a model that does not cut texts itself; see `choose_tokenizer`.
+    """
     check_labels_match(texts.labels, model.classes)
     if isinstance(model, PairModel):
         raise UserError(
@@ -71,10 +80,14 @@ def corpus_of_texts(model: Model, texts: LabeledTexts) -> Corpus:
             "of single texts."
         )
     cut = getattr(model, "corpus", None)
+    if callable(cut) and tokenizer is not None:
+        raise UserError(
+            f"--tokenizer {tokenizer} is not possible: the model cuts texts itself. Leave it out."
+        )
     if callable(cut):
         corpus: Corpus = cut(list(texts.texts), list(texts.labels))
     else:
-        texts = _cut(model, texts)
+        texts = _cut(model, texts, tokenizer)
         tokens = [text for text in texts.texts if not isinstance(text, str)]
         known = getattr(model, "words", None)
         corpus = corpus_from_lists(tokens, texts.labels, classes=model.classes, words=known)
@@ -127,13 +140,13 @@ def check_labels_match(labels: Sequence[str], classes: Sequence[str]) -> None:
     )
 
 
-def _cut(model: Model, texts: LabeledTexts) -> LabeledTexts:
+def _cut(model: Model, texts: LabeledTexts, named: str | None) -> LabeledTexts:
     """The texts as tokens, without those that have none; a note says if assay had to cut them."""
     own = getattr(model, "tokenize", None)
-    tokenize = own if callable(own) else words
+    tokenize = own if callable(own) and named is None else choose_tokenizer(named or "words")
     tokens = tuple(tuple(tokenize(text)) if isinstance(text, str) else text for text in texts.texts)
     notes = texts.notes
-    if tokenize is words and any(isinstance(text, str) for text in texts.texts):
+    if named is None and own is None and any(isinstance(text, str) for text in texts.texts):
         said = "the model has no method `tokenize(text)`: texts were lower-cased and cut into words"
         notes = (*notes, said)
     texts = replace(texts, texts=tokens, notes=notes)

@@ -1,23 +1,21 @@
 """Models by name: `package.module:object`, `hf:FOLDER_OR_NAME`, or a run directory."""
 
-import importlib
 import inspect
-import os
-import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
 from assay.data.text import words
 from assay.data.vocabulary import SPECIALS
-from assay.errors import UserError, nearest
+from assay.errors import UserError
 from assay.models.build import DESCRIPTION, WEIGHTS, load_model
 from assay.models.conformance import METHODS
 from assay.models.protocol import Model
+from assay.plugins import import_object
 
 HF = "hf:"
 FORMS = "package.module:object, hf:FOLDER_OR_NAME, or a run directory"
@@ -46,10 +44,9 @@ def load_named(name: str, options: dict[str, Any], *, download: bool, device: st
     folder = Path(name)
     if folder.is_dir():
         return NamedModel(_on(_from_run(folder), device), "a run directory")
-    module, colon, attribute = name.partition(":")
-    if not colon or not module or not attribute or os.sep in module:
+    if ":" not in name or folder.exists():
         raise UserError(f"'{name}' names no model: pass {FORMS}.")
-    return NamedModel(_on(_from_module(module, attribute), device), "an object in Python")
+    return NamedModel(_on(_from_object(name), device), "an object in Python")
 
 
 def _hugging_face(name: str, options: dict[str, Any], download: bool, device: str) -> NamedModel:
@@ -73,37 +70,14 @@ def _from_run(folder: Path) -> Model:
     return trained.network
 
 
-def _from_module(module: str, attribute: str) -> Model:
-    found = getattr(_import(module), attribute, None)
-    if found is None:
-        public = [name for name in dir(sys.modules[module]) if not name.startswith("_")]
-        raise UserError(f"{module} has no '{attribute}': {nearest(attribute, public)}.")
-    if inspect.isclass(found) or not all(hasattr(found, method) for method in METHODS):
-        if not callable(found) or isinstance(found, nn.Module):
-            # The check names the methods that are missing.
-            return found  # type: ignore[no-any-return]
-        found = _call(found, f"{module}:{attribute}")
-    return found  # type: ignore[no-any-return]
-
-
-def _import(module: str) -> Any:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # as `python -m` has it
-    importlib.invalidate_caches()
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as fault:
-        if fault.name is not None and (module == fault.name or module.startswith(f"{fault.name}.")):
-            raise UserError(
-                f"there is no module '{fault.name}' in {folder} or among the installed packages: "
-                f"check the name, or change to the folder that holds {fault.name}.py."
-            ) from None
-        raise UserError(
-            f"{module} imports '{fault.name}', which is not installed: install it."
-        ) from fault
-    except Exception as fault:
-        raise UserError(f"{module} cannot be imported: {_place(fault)}.") from fault
+def _from_object(name: str) -> Model:
+    """The object itself, or what it returns if it is a function without arguments."""
+    found = import_object(name, "the model")
+    is_model = all(hasattr(found, method) for method in METHODS) and not inspect.isclass(found)
+    # An nn.Module can be called too, but not without an input. The check says what it lacks.
+    if is_model or isinstance(found, nn.Module) or not callable(found):
+        return cast(Model, found)
+    return cast(Model, _call(found, name))
 
 
 def _call(function: Callable[[], Any], name: str) -> Any:
@@ -130,13 +104,9 @@ def _call(function: Callable[[], Any], name: str) -> Any:
 
 
 def _place(fault: Exception) -> str:
-    """The fault and the line of the user's code that raised it."""
-    frames = traceback.extract_tb(fault.__traceback__)
-    said = f"{type(fault).__name__}: {fault}"
-    if isinstance(fault, SyntaxError):
-        return said
-    last = next((one for one in reversed(frames) if "importlib" not in one.filename), None)
-    return said if last is None else f"{said} ({Path(last.filename).name}, line {last.lineno})"
+    """The fault and the last line of code that led to it."""
+    last = traceback.extract_tb(fault.__traceback__)[-1]
+    return f"{type(fault).__name__}: {fault} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def _on(model: Model, device: str) -> Model:
