@@ -53,7 +53,8 @@ def test_an_audit_of_an_object_is_saved_and_drawn(audit, tmp_path: Path):
     folder = audit.save(tmp_path / "run")
     assert not (folder / "model.safetensors").exists()
     page = (folder / "report.html").read_text("utf-8")
-    assert "A model was tested on 36 documents" in page
+    assert "The model Straight was tested on 36 documents" in page
+    assert "needs a trainer" in page
     assert "assay run" not in (folder / "card.md").read_text("utf-8")
 
 

@@ -46,7 +46,7 @@ def model_line(manifest: "Manifest") -> str:
     settings, test = manifest.settings, manifest.test
     largest = test.number("largest_class")
     beside = "" if largest is None else f" (largest class {largest:.2f})"
-    attached = manifest.section("model")
+    attached = manifest.attached
     if attached.values:
         shows = attached.text("shows")
         model = attached.need("name") + ("" if shows is None else f" ({shows})")

@@ -54,6 +54,7 @@ class Corpus:
     source: str  # description of the files that were read
     dropped: Mapping[str, int]  # reason -> number of documents left out
     notes: tuple[str, ...] = ()  # guesses and choices made while reading; `said` in run.json
+    truncated: int = 0  # documents of which the model reads only the beginning
 
     @property
     def binary(self) -> bool:

@@ -18,12 +18,15 @@ from assay.runs.directory import ClaimFinding, RunRecord
 from assay.runs.manifest import Fields
 
 FLAGS: Mapping[str, str] = {"from_scratch": "--from-scratch"}  # settings that are on or off
-WRITTEN_APART = ("corpus", "options", "probes")
+WRITTEN_APART = ("corpus", "model", "options", "probes")
 
 
 def command(settings: Fields) -> str | None:
     """The shell command of a run; None if the settings do not name a corpus."""
-    corpus = settings.text("corpus")
+    corpus, model = settings.text("corpus"), settings.text("model")
+    if model is not None and any(mark in model for mark in ":/"):  # not a mere class name
+        asked = ["assay", "audit", model, "--data", "FILE", *_options(settings)]
+        return shlex.join([*asked, "--out", "DIR"])
     if corpus is None:
         return None
     return shlex.join(["assay", "run", corpus, *_options(settings), "--out", "DIR"])
@@ -61,6 +64,8 @@ def card(record: RunRecord) -> str:
         md(run.sentence, 600),
         "",
     ]
+    if run.attached:
+        lines += [md(" ".join(run.attached), 1200), ""]
     guessing = guessing_sentence(record.manifest)
     if guessing is not None:
         lines[1:1] = ["", f"**{guessing}**"]
@@ -124,6 +129,7 @@ def _provenance_lines(record: RunRecord) -> Iterator[str]:
     for name, facts in {
         "Corpus": _corpus(run.corpus, record.classes),
         "Model": _listed(run.settings, ("encoder", "attention", "preset", "vectors")),
+        "Attached model": _listed(run.attached),
         "Test result": _listed(run.test),
         "Seeds": _listed(run.section("seeds")),
         "Further trainings": _listed(run.section("trainings")),

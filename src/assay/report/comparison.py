@@ -64,8 +64,8 @@ class Side:
         settings, corpus = self.manifest.settings, self.manifest.corpus
         seed = settings.count("seed")
         parts = (
-            settings.text("encoder"),
-            settings.text("attention"),
+            settings.text("encoder") or self.manifest.attached.text("name"),
+            settings.text("attention") or self.manifest.attached.text("shows"),
             settings.text("corpus") or corpus.text("name"),
             None if seed is None else f"seed {seed}",
         )
@@ -219,13 +219,14 @@ def _first_statistics(rows: list[SummaryRow]) -> dict[Key, SummaryRow]:
 
 SECTIONS: Mapping[str, str] = {  # key of run.json: how the page introduces its entries
     "settings": "",
+    "model": "model: ",
     "seeds": "seed of ",
     "corpus": "corpus: ",
     "recipe": "recipe: ",
     "vectors": "vectors: ",
     "versions": "version of ",
 }
-LONG = ("dropped", "said")  # lists of sentences, which each run's own report shows
+LONG = ("dropped", "said", "checks")  # lists of sentences, which each run's own report shows
 SIZES = "sizes"  # how many documents each split holds
 FINGERPRINT, ENOUGH = "fingerprint", 12  # letters that distinguish two corpora
 

@@ -37,6 +37,7 @@ from assay.scores.score import RunDocuments
 # Cost of one job, in the units of `audit_parts`: about 25 documents of 20 items, or one of 200. A
 # foreign model may be a thousand times slower than ours, and a part is what a killed audit loses.
 PART_COST = 60_000
+NEEDS_TRAINER = "it needs a trainer: assay does not know how to train this model again"
 FINGERPRINT_DOCUMENTS = 8  # that the model answers for its fingerprint
 
 
@@ -160,7 +161,7 @@ def _measure(
     parts = [places[task.key] for task in tasks]
     timing.add_jobs("audit", parts)
     audited = replace(collect(parts, corpus.test), sample=plan)
-    described = _describe(model, settings.model, attached, fingerprint)
+    described = _describe(model, corpus, settings.model, attached, fingerprint)
     manifest = _manifest(settings, corpus, audited, described)
     return Results(audited.instances, audited.evidence, corpus.classes, manifest, settings.seed)
 
@@ -183,13 +184,21 @@ def _sample(settings: AttachedSettings, corpus: Corpus) -> SamplePlan:
     )
 
 
-def _describe(model: Model, name: str, attached: str, fingerprint: str) -> dict[str, Any]:
+def _describe(
+    model: Model, corpus: Corpus, name: str, attached: str, fingerprint: str
+) -> dict[str, Any]:
     """What the manifest says of the model: how it was attached, and what its heat map shows."""
     site = getattr(model, "site", None)
-    record = {"name": name, "attached": attached, "class": type(model).__name__}
-    if site is not None:
-        record["shows"] = str(site)
-    return {**record, "fingerprint": fingerprint}
+    shows = {} if site is None else {"shows": str(site)}
+    return {
+        "name": name,
+        "attached": attached,
+        "class": type(model).__name__,
+        **shows,
+        "fingerprint": fingerprint,
+        "truncated_documents": corpus.truncated,
+        "truncated_share": corpus.truncated / len(corpus.test),
+    }
 
 
 def _manifest(
@@ -211,4 +220,5 @@ def _manifest(
         trainings=None,
         sample=None if audited.sample is None else audited.sample.as_record(),
         not_applicable=audited.not_applicable,
+        not_measured={name: NEEDS_TRAINER for name, probe in PROBES.items() if probe.trainings},
     )

@@ -1,12 +1,13 @@
 """The documents of an audit, as the attached model reads them, and its classes.
 
 Documents come as token lists, texts, a data frame, a file or a corpus. A model that has the method
-`corpus(texts, labels)` cuts texts itself, as the adapters do. Any other model gets tokens: those of
-the user, those of its method `tokenize(text)`, or lower-cased words.
+`corpus(texts, labels)` and no attribute `words` cuts texts itself, as Hugging Face models do. Any
+other model gets tokens: those of the user, those of its method `tokenize(text)`, or lower-cased
+words.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,13 +80,13 @@ def corpus_of_texts(model: Model, texts: LabeledTexts, tokenizer: str | None = N
             "the model reads a text and a question, and the data has texts alone: attach a model "
             "of single texts."
         )
-    cut = getattr(model, "corpus", None)
-    if callable(cut) and tokenizer is not None:
+    cut = _own_corpus(model)
+    if cut is not None and tokenizer is not None:
         raise UserError(
             f"--tokenizer {tokenizer} is not possible: the model cuts texts itself. Leave it out."
         )
-    if callable(cut):
-        corpus: Corpus = cut(list(texts.texts), list(texts.labels))
+    if cut is not None:
+        corpus = cut(list(texts.texts), list(texts.labels))
     else:
         texts = _cut(model, texts, tokenizer)
         tokens = [text for text in texts.texts if not isinstance(text, str)]
@@ -105,8 +106,7 @@ def corpus_of_texts(model: Model, texts: LabeledTexts, tokenizer: str | None = N
 
 def corpus_of_corpus(model: Model, corpus: Corpus) -> Corpus:
     """A loaded corpus for the model; one that cuts texts itself gets the words of the documents."""
-    own = getattr(model, "corpus", None)
-    if not callable(own) or corpus.vocabulary is getattr(model, "vocabulary", None):
+    if _own_corpus(model) is None or _was_made_by(model, corpus):
         return corpus
     names = [corpus.classes[document.label] for document in corpus.test]
     texts = LabeledTexts(
@@ -138,6 +138,18 @@ def check_labels_match(labels: Sequence[str], classes: Sequence[str]) -> None:
         f"label '{unknown[0]}' is none of the model's classes ({', '.join(map(str, classes))}): "
         f"{cure}."
     )
+
+
+def _own_corpus(model: Model) -> Callable[..., Corpus] | None:
+    """The method by which the model cuts texts itself, if it does."""
+    method = getattr(model, "corpus", None)
+    return method if callable(method) and not hasattr(model, "words") else None
+
+
+def _was_made_by(model: Model, corpus: Corpus) -> bool:
+    """Whether the words of a corpus are those that the model has read before."""
+    known = getattr(model, "vocabulary", None)
+    return known is not None and known.words[: len(corpus.vocabulary)] == corpus.vocabulary.words
 
 
 def _cut(model: Model, texts: LabeledTexts, named: str | None) -> LabeledTexts:

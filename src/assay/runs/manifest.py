@@ -120,11 +120,13 @@ class Manifest:
         sample: Mapping[str, Any] | None = None,
         not_applicable: Mapping[str, str],
         model: Mapping[str, Any] | None = None,
+        not_measured: Mapping[str, str] | None = None,
     ) -> "Manifest":
         """The manifest of a finished run.
 
         `trainings` is the budget of its further trainings, `sample` the number of documents for
-        each costly score, `model` what is known of a model that assay did not train in this run.
+        each costly score, `model` what is known of a model that assay did not train in this run,
+        `not_measured` why probes could not be asked of it.
         """
         values = {
             "status": COMPLETE,
@@ -140,6 +142,7 @@ class Manifest:
             "trainings": trainings,
             "sample": sample,
             "not_applicable": not_applicable,
+            "not_measured": not_measured,
         }
         return cls(Fields(RUN_FILE, {k: v for k, v in values.items() if v is not None}))
 
@@ -203,3 +206,13 @@ class Manifest:
     def not_applicable(self) -> dict[str, str]:
         """Scores and probes that do not apply to this model or corpus, with the reason."""
         return {name: str(why) for name, why in self.section("not_applicable").values.items()}
+
+    @property
+    def not_measured(self) -> dict[str, str]:
+        """Probes that could not be asked of this model, with the reason."""
+        return {name: str(why) for name, why in self.section("not_measured").values.items()}
+
+    @property
+    def attached(self) -> Fields:
+        """What is known of a model that assay did not train in this run; empty for others."""
+        return self.section("model")

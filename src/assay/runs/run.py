@@ -75,7 +75,8 @@ class Results:
     def verdict(self) -> list[dict[str, Any]]:
         """One finding per claim."""
         guesses = bool(self.manifest.test.values.get("guesses"))
-        return judge(self.rows, self.seed, self.manifest.not_applicable, guesses)
+        manifest = self.manifest
+        return judge(self.rows, self.seed, manifest.not_applicable, guesses, manifest.not_measured)
 
     def write(self, folder: Path) -> None:
         """Write the tables of a run directory, and last the manifest that calls it complete."""

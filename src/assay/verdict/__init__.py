@@ -45,14 +45,16 @@ def judge(
     seed: int,
     not_applicable: Mapping[str, str] | None = None,
     guesses: bool = False,
+    not_measured: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """One entry per claim, in the order of the debate.
 
     `not_applicable` holds the reason for each probe that was requested but has no rows. `guesses`
     says that the model is no better than chance: then no claim about it is decided, except whether
-    people mark the same items.
+    people mark the same items. `not_measured` holds the reason for each probe that could not be
+    part of the run.
     """
-    absent = not_applicable or {}
+    absent, omitted = not_applicable or {}, not_measured or {}
     measured = set(evidence["probe"].unique())
     cases = [
         Case(claim, claim.read(_rows(evidence, claim), seed))
@@ -63,7 +65,7 @@ def judge(
         case.claim.name: found for case, found in zip(cases, decide(cases, guesses), strict=True)
     }
     return [
-        _declared(claim) | (decided.get(claim.name) or _unmeasured(claim, absent))
+        _declared(claim) | (decided.get(claim.name) or _unmeasured(claim, absent, omitted))
         for claim in CLAIMS
     ]
 
@@ -83,11 +85,13 @@ def _declared(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _unmeasured(claim: Claim, not_applicable: Mapping[str, str]) -> dict[str, Any]:
+def _unmeasured(
+    claim: Claim, not_applicable: Mapping[str, str], not_measured: Mapping[str, str]
+) -> dict[str, Any]:
     if claim.probe in not_applicable:
         return empty_decision("not applicable", as_sentence(not_applicable[claim.probe]))
-    why = f"The probe '{claim.probe}' was not part of this run."
-    return empty_decision("not measured", why)
+    why = not_measured.get(claim.probe, f"the probe '{claim.probe}' was not part of this run")
+    return empty_decision("not measured", as_sentence(why))
 
 
 __all__ = ["CLAIMS", "NOTIONS", "Claim", "Notion", "judge"]

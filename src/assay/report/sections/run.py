@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from assay.report.sections.attached import attached_sentences
 from assay.report.text import count, number, percent
 from assay.runs.directory import RunRecord
 from assay.runs.manifest import COMPLETE, Fields
@@ -20,6 +21,7 @@ ENCODERS = {
     "han-none": "A hierarchical attention network without encoders",
 }
 SECTIONS = {  # heading: key of run.json
+    "Model": "model",
     "Test result": "test",
     "Settings": "settings",
     "Seeds": "seeds",
@@ -45,6 +47,7 @@ class EpochTable:
 @dataclass(frozen=True)
 class RunDescription:
     sentence: str
+    attached: tuple[str, ...]  # about a model that was not trained in this run
     unfinished: str | None  # the status of a run that is not complete
     facts: dict[str, dict[str, str]]  # heading -> name -> value
     dropped: dict[str, str]  # reason -> documents dropped while reading
@@ -62,6 +65,7 @@ def describe_run(record: RunRecord) -> RunDescription:
     facts["Test result"] = {key: _cell(test, key) for key in test.values}
     return RunDescription(
         sentence=_sentence(record),
+        attached=attached_sentences(record),
         unfinished=None if status in (None, COMPLETE) else status,
         facts={title: rows for title, rows in facts.items() if rows},
         dropped=_facts(corpus.section("dropped")),
@@ -74,7 +78,7 @@ def _sentence(record: RunRecord) -> str:
     """The run in one sentence, built from what is known."""
     settings, corpus = record.manifest.settings, record.manifest.corpus
     encoder, attention = settings.text("encoder"), settings.text("attention")
-    model = ENCODERS.get(encoder, f"The encoder {encoder}") if encoder else "A model"
+    model = ENCODERS.get(encoder, f"The encoder {encoder}") if encoder else _attached_name(record)
     kind = f" with {attention} attention" if attention else ""
     name = corpus.text("name")
     source = f" ({name})" if name else ""
@@ -83,6 +87,11 @@ def _sentence(record: RunRecord) -> str:
     trained = f", trained on {count(train)} documents{source}," if was_trained else ""
     tested = f"{count(len(record.instances))} documents{'' if was_trained else source}"
     return f"{model}{kind}{trained} was tested on {tested}{_accuracy(record)}."
+
+
+def _attached_name(record: RunRecord) -> str:
+    name = record.manifest.attached.text("name")
+    return "A model" if name is None else f"The model {name}"
 
 
 def _accuracy(record: RunRecord) -> str:

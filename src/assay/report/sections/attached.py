@@ -1,0 +1,37 @@
+"""What the page says first about a model that assay did not train: its site, and what is missing.
+
+A heat map of a foreign model is one of many that it could show, so the page names the layer, the
+heads and the row. It also says how much of the attention lies on special tokens, which no heat map
+of the document shows, and which claims cannot be tested without training the model again.
+"""
+
+from collections.abc import Iterator
+
+from assay.report.text import count, percent
+from assay.runs.directory import RunRecord
+
+NEEDS_TRAINER = "needs a trainer"
+
+
+def attached_sentences(record: RunRecord) -> tuple[str, ...]:
+    """The sentences, in their order; none for a model that was trained in the run."""
+    return tuple(_sentences(record)) if record.manifest.attached.values else ()
+
+
+def _sentences(record: RunRecord) -> Iterator[str]:
+    model = record.manifest.attached
+    shows = model.text("shows")
+    if shows is not None:
+        yield f"The heat map shows {shows}."
+    truncated, share = model.count("truncated_documents"), model.number("truncated_share")
+    if truncated and share is not None:
+        yield (
+            f"{count(truncated)} of the documents ({percent(share)}) are longer than the model "
+            "takes: only their beginning was read."
+        )
+    missing = [claim.claim for claim in record.verdict if NEEDS_TRAINER in claim.why]
+    if missing:
+        yield (
+            f"Not measured, because each needs a trainer: {', '.join(missing)}. assay does not "
+            "know how to train this model again."
+        )
