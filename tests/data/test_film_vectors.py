@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assay.data import film_vectors as films
+from assay.data.cache import CACHE_VARIABLE
 from assay.data.cooccurrence import CooccurrenceSettings, cooccurrence_vectors
 from assay.data.embeddings import load_vectors
 from assay.data.vocabulary import Vocabulary
@@ -66,7 +67,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reviews = [(number, " ".join(text), "positive") for number, text in enumerate(texts())]
     monkeypatch.setattr(films, "packaged_reviews", lambda kind: iter(reviews))
     monkeypatch.setattr(films, "SETTINGS", SMALL)
-    monkeypatch.setenv(films.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -127,19 +128,3 @@ def test_an_archive_of_something_else_is_refused(tmp_path: Path):
     for name in ("other.npz", "text.npz"):
         with pytest.raises(UserError, match=f"{name} holds no words and vectors"):
             load_vectors(tmp_path / name, Vocabulary.build([("cat",)]))
-
-
-def test_the_cache_follows_the_system_s_convention(monkeypatch: pytest.MonkeyPatch):
-    for name in (films.CACHE_VARIABLE, "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(films.sys, "platform", "linux")
-    assert films.cache_folder() == Path.home() / ".cache" / "assay"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("elsewhere", "cache")))
-    assert films.cache_folder() == Path("elsewhere", "cache", "assay")
-    monkeypatch.setattr(films.sys, "platform", "darwin")
-    assert films.cache_folder() == Path.home() / "Library" / "Caches" / "assay"
-    monkeypatch.setattr(films.sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", "local")
-    assert films.cache_folder() == Path("local", "assay", "Cache")
-    monkeypatch.setenv(films.CACHE_VARIABLE, "given")
-    assert films.cache_folder() == Path("given")

@@ -16,7 +16,6 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 MISSING = -1  # in place of a word that is too rare
@@ -46,6 +45,8 @@ def cooccurrence_vectors(
     texts: Iterable[Sequence[str]], settings: CooccurrenceSettings
 ) -> WordVectors:
     """The vectors of all words that are frequent enough in these texts."""
+    from sklearn.utils.extmath import randomized_svd  # imported here: it is slow to load
+
     words, items, lengths = _indexed(texts, settings.min_count)
     counts = _counts(items, lengths, len(words), settings.window)
     information = _positive_information(counts, settings.smoothing)

@@ -10,8 +10,6 @@ instead.
 import hashlib
 import io
 import json
-import os
-import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -21,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.data import cooccurrence, text
+from assay.data.cache import cache_folder
 from assay.data.cooccurrence import CooccurrenceSettings, cooccurrence_vectors
 from assay.data.files import write_file
 from assay.data.locate import SHA256, packaged_reviews
@@ -28,7 +27,6 @@ from assay.data.text import plain_words
 from assay.errors import UserError
 from assay.progress import Track, untracked
 
-CACHE_VARIABLE = "ASSAY_CACHE"
 SETTINGS = CooccurrenceSettings()
 REVIEWS = 25_000
 LIBRARIES = ("numpy", "scipy", "scikit-learn")  # another version may change the last digits
@@ -53,18 +51,6 @@ def film_vectors(otherwise: Path, track: Track = untracked) -> Path:
 def are_cached() -> bool:
     """Whether the vectors are in the user's cache, so that no run has to compute them."""
     return _is_intact(cache_folder() / f"film-vectors-{identity()}.npz")
-
-
-def cache_folder() -> Path:
-    """The user's cache folder for assay, by the convention of the operating system."""
-    home, local = Path.home(), os.environ.get("LOCALAPPDATA")
-    if given := os.environ.get(CACHE_VARIABLE):
-        return Path(given)
-    if sys.platform == "win32" and local:
-        return Path(local) / "assay" / "Cache"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "assay"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "assay"
 
 
 def identity() -> str:

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-from sklearn.linear_model import LogisticRegression
 
 from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
@@ -117,6 +115,8 @@ def words_held(documents: Sequence[Document], vocabulary: Vocabulary) -> csr_mat
 
 
 def _coefficients(held: csr_matrix, is_one: NDArray[np.bool_]) -> Floats:
+    from sklearn.linear_model import LogisticRegression  # imported here: it is slow to load
+
     # The solver visits words in a random order: seeded, so that a resumed run fits the same.
     model = LogisticRegression(
         l1_ratio=1.0, solver="liblinear", class_weight="balanced", random_state=0
@@ -126,6 +126,8 @@ def _coefficients(held: csr_matrix, is_one: NDArray[np.bool_]) -> Floats:
 
 
 def _stop_words(vocabulary: Vocabulary) -> list[int]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
     words = enumerate(vocabulary.words)
     return [index for index, word in words if word.lower() in ENGLISH_STOP_WORDS]
 

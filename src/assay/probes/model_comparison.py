@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import torch
-from sklearn.metrics import f1_score
 
 from assay.data.corpus import Corpus, Document
 from assay.evidence import rows
 from assay.probes.probe import Quantity
+from assay.statistics import classification
 from assay.statistics.divergence import jsd, tvd
 from assay.training.specs import ModelOutputs, Predictions, TrainingBudget, TrainingSpec
 
@@ -32,10 +32,9 @@ def trained_again(budget: TrainingBudget, further: int) -> TrainingSpec:
 
 
 def f1(predictions: Predictions, corpus: Corpus) -> float:
-    average = "binary" if corpus.binary else "macro"
-    return float(
-        f1_score(predictions.labels, predictions.predictions, average=average, zero_division=0)
-    )
+    """F1 of the second of two classes, or the mean over all classes."""
+    answers = predictions.labels, predictions.predictions
+    return classification.f1(*answers, 1) if corpus.binary else classification.macro_f1(*answers)
 
 
 def accuracy(predictions: Predictions) -> float:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from sklearn.metrics import f1_score
 
 from assay.config import VERSION, Execution, Settings
 from assay.data.catalog import load_corpus
@@ -40,6 +39,7 @@ from assay.runs.store import finished, locked, sweep
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
+from assay.statistics.classification import f1, macro_f1
 from assay.statistics.intervals import balanced_accuracy_interval
 from assay.summary import summarize
 from assay.training.recipes import configure, corpus_for, recipe_for
@@ -375,11 +375,11 @@ def test_metrics(instances: pl.DataFrame, corpus: Corpus) -> dict[str, Any]:
         "balanced_accuracy_low": balanced.low,
         "balanced_accuracy_high": balanced.high,
         "guesses": balanced.low <= 1 / len(sizes),
-        "macro_f1": float(f1_score(labels, predictions, average="macro")),
+        "macro_f1": macro_f1(labels, predictions),
     }
     if corpus.binary:
         positive = corpus.classes[1]
-        metrics["f1"] = float(f1_score(labels, predictions, pos_label=positive))
+        metrics["f1"] = f1(labels, predictions, positive)
     return metrics
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy.special import stdtr, stdtrit
 
 from assay.statistics.two_way import (
     Floats,
@@ -91,10 +91,10 @@ class Estimate:
             return 1.0
         error = self.error
         if gap <= 0:
-            return 0.5 if gap == 0 or error == 0 else float(stats.t.sf(gap / error, self.df))
+            return 0.5 if gap == 0 or error == 0 else float(stdtr(self.df, -gap / error))
         p = max(SMALLEST_P, self._separate_p(gap))
         if error > 0:
-            p = max(p, float(stats.t.sf(gap / error, self.df)))
+            p = max(p, float(stdtr(self.df, -gap / error)))
         if math.isfinite(room):
             p = max(p, max(1 - gap / room, 0) ** self.n)
         return p
@@ -104,17 +104,19 @@ class Estimate:
         parts, models = self.variance, max(1, self._columns - 1)
         if parts.models == 0:
             error = math.sqrt(parts.documents)
-            return float(stats.t.sf(gap / error, self.n - 1)) if error > 0 else SMALLEST_P
+            return float(stdtr(self.n - 1, -gap / error)) if error > 0 else SMALLEST_P
 
         def reach(log_p: float) -> float:
             p = math.exp(log_p)
-            documents = stats.t.isf(p, self.n - 1) ** 2 * parts.documents
-            return float(documents + stats.t.isf(p, models) ** 2 * parts.models) - gap**2
+            documents = stdtrit(self.n - 1, p) ** 2 * parts.documents
+            return float(documents + stdtrit(models, p) ** 2 * parts.models) - gap**2
 
         least = math.log(SMALLEST_P)
         if reach(least) <= 0:
             return SMALLEST_P
-        return math.exp(optimize.brentq(reach, least, math.log(0.5)))
+        from scipy.optimize import brentq  # imported here: it is slow to load
+
+        return math.exp(brentq(reach, least, math.log(0.5)))
 
     def with_size(self, n: int, models: int | None) -> "Estimate":
         """The estimate to expect from another number of documents and models."""

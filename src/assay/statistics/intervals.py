@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 Floats = NDArray[np.float64]
 Values = Floats | Sequence[float]
@@ -83,8 +83,12 @@ def share_interval(hits: int, n: int) -> Interval:
         raise ValueError(f"{hits} hits of {n} is no share")
     if n == 0:
         return Interval(np.nan, np.nan, np.nan, 0)
-    bounds = stats.binomtest(hits, n).proportion_ci(LEVEL, method="wilson")
-    return Interval(hits / n, float(bounds.low), float(bounds.high), n)
+    share, z = hits / n, float(ndtri(TAILS[1]))
+    middle = (2 * hits + z**2) / (2 * (n + z**2))
+    half = z / (2 * (n + z**2)) * np.sqrt(4 * n * share * (1 - share) + z**2)
+    # Rounding must not move the bound at the end of the range.
+    low, high = 0.0 if hits == 0 else middle - half, 1.0 if hits == n else middle + half
+    return Interval(share, float(low), float(high), n)
 
 
 def seeds_interval(values: Values) -> Interval:
@@ -93,7 +97,7 @@ def seeds_interval(values: Values) -> Interval:
     value = float(given.mean()) if given.size else np.nan
     if given.size < 2:
         return Interval(value, np.nan, np.nan, given.size)
-    half = float(stats.t.ppf(TAILS[1], given.size - 1) * stats.sem(given))
+    half = float(stdtrit(given.size - 1, TAILS[1]) * given.std(ddof=1) / np.sqrt(given.size))
     return Interval(value, value - half, value + half, given.size)
 
 
@@ -109,7 +113,7 @@ def balanced_accuracy_interval(labels: Sequence[str], predictions: Sequence[str]
     hits = np.array([((truth == one) & (answers == one)).sum() for one in classes])
     shares = (hits + 2) / (sizes + 4)
     error = float(np.sqrt((shares * (1 - shares) / sizes).sum())) / len(classes)
-    value, half = float((hits / sizes).mean()), float(stats.norm.ppf(TAILS[1])) * error
+    value, half = float((hits / sizes).mean()), float(ndtri(TAILS[1])) * error
     return Interval(value, max(0.0, value - half), min(1.0, value + half), len(truth))
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -72,10 +72,10 @@ def variance(squares: MeanSquares, n: int, models: int) -> Variance:
 def half_width(parts: Variance, n: int, models: int, level: float) -> Floats:
     """Half of the interval's width: the wider of Satterthwaite's and the separate parts'."""
     tail = (1 - level) / 2
-    satterthwaite = stats.t.isf(tail, parts.df) * np.sqrt(parts.total)
-    separate = stats.t.isf(tail, n - 1) ** 2 * parts.documents
+    satterthwaite = -stdtrit(parts.df, tail) * np.sqrt(parts.total)
+    separate = stdtrit(n - 1, tail) ** 2 * parts.documents
     if models > 1:
-        separate = separate + stats.t.isf(tail, models - 1) ** 2 * parts.models
+        separate = separate + stdtrit(models - 1, tail) ** 2 * parts.models
     return np.maximum(satterthwaite, np.sqrt(separate))
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import torch
-from sklearn.feature_extraction.text import TfidfVectorizer
 from torch import Tensor
 
 from assay.data.corpus import Corpus, Document
@@ -53,9 +52,9 @@ def halves(documents: Sequence[Document]) -> dict[str, int]:
 
 def inverse_frequencies(documents: Sequence[Document]) -> dict[str, float]:
     """Smoothed inverse document frequencies by word, as scikit-learn computes them."""
-    vectorizer = TfidfVectorizer(analyzer=lambda document: document.tokens).fit(documents)
-    words = vectorizer.get_feature_names_out().tolist()
-    return dict(zip(words, vectorizer.idf_.tolist(), strict=True))
+    counts = Counter(word for document in documents for word in set(document.tokens))
+    rarities = np.log((1 + len(documents)) / (1 + np.array(list(counts.values())))) + 1
+    return dict(zip(counts, rarities.tolist(), strict=True))
 
 
 def tf_idf(document: Document, rarity: Mapping[str, float]) -> Tensor:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -18,6 +17,7 @@ from assay.data.corpus import Corpus
 from assay.models.classifier import Network
 from assay.models.hierarchical import active_dropout
 from assay.progress import Track, untracked
+from assay.statistics.classification import roc_auc
 from assay.statistics.divergence import decisions
 from assay.training.eager_adam import EagerAdam
 from assay.training.objectives import (
@@ -242,7 +242,7 @@ def dev_metric(corpus: Corpus) -> tuple[str, Metric]:
 
     def auc(model: Network, split: EncodedSplit) -> float:
         logits, labels = predict(model, split)
-        return float(roc_auc_score(labels.numpy(), logits[:, 0].numpy()))
+        return roc_auc(labels.numpy() == 1, logits[:, 0].numpy())
 
     def accuracy(model: Network, split: EncodedSplit) -> float:
         logits, labels = predict(model, split)

@@ -8,14 +8,18 @@ PDF shows the same drawing each time, but its writer orders the parts at random.
 """
 
 import base64
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.metadata import version
 from typing import Any
 
 import altair as alt
 import vl_convert
+
+from assay.data.cache import cached_text
 
 ATTENTION = "#cc7a1f"
 COMPARISON = "#3d7fc1"  # everything that attention is compared with
@@ -139,6 +143,10 @@ def _sized(drawing: str, width: float) -> str:
 
 @cache
 def figure_script(snippet: str) -> str:
-    """`snippet` with the drawing libraries that vl-convert ships; nothing is downloaded."""
-    bundle: str = vl_convert.javascript_bundle(snippet, vl_version=VERSION)
-    return bundle
+    """`snippet` with the drawing libraries that vl-convert ships; nothing is downloaded.
+
+    Bundling them takes longer than all drawings of a page, so the result is kept in the cache.
+    """
+    content = f"{version('vl-convert-python')} {VERSION} {snippet}"
+    name = f"figures-{hashlib.sha256(content.encode()).hexdigest()[:16]}.js"
+    return cached_text(name, lambda: vl_convert.javascript_bundle(snippet, vl_version=VERSION))
