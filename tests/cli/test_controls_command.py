@@ -127,3 +127,10 @@ def test_rates_of_the_calibration_families_cannot_be_written(controls, tmp_path)
 def test_quiet_prints_no_tables(controls):
     result = controls([RIGHT], "--quiet")
     assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_log_json_writes_messages_as_objects(controls):
+    result = controls([RIGHT], "--log-json", cases=FAILED_CASES)
+    assert result.exit_code == 1
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    assert any("depends" in line["message"] for line in lines)

@@ -30,7 +30,7 @@ def test_results_and_messages_go_to_different_streams(finished):
     for line, claim in zip(lines, tested, strict=False):
         assert line.startswith(claim["finding"])
         assert claim["claim"] in line
-        assert len(line) <= 88
+        assert len(line) <= 80
     assert lines[-2] == f"Reasons: assay report {out} --explain"
     assert lines[-1] == f"Report: {out / 'report.html'}"
     assert "classes reference, variant" in process.stderr

@@ -90,6 +90,24 @@ def test_the_effect_shown_is_that_of_the_measure_that_passes_last():
     assert decided(measure(0.01), measure(0.03))["effect"] == pytest.approx(0.03)
 
 
+def test_where_measures_disagree_the_one_farthest_from_deciding_is_shown():
+    """It used to be the last to pass on one side, which may lie far outside the zone."""
+    entry = decided(measure(0.01), measure(MIDDLE, 0.01), measure(0.02))
+    assert entry["reason"] == "between the thresholds"
+    assert entry["effect"] == pytest.approx(MIDDLE)
+    entry = decided(measure(0.5), measure(MIDDLE, 0.01))
+    assert entry["effect"] == pytest.approx(MIDDLE)
+
+
+def test_the_reason_says_where_the_measures_lie():
+    alone = decided(measure(MIDDLE, 0.01))["why"]
+    assert "neither above 0.1, as the claim requires, nor below 0.05" in alone
+    mixed = decided(measure(0.3, name="tau"), measure(0.01, name="overlap"))["why"]
+    assert "do not all lie on one side. Above 0.1: tau. Below 0.05: overlap." in mixed
+    both = decided(measure(MIDDLE, 0.01, name="tau"), measure(0.08, 0.01, name="overlap"))["why"]
+    assert "all measures lie between the thresholds, neither above 0.1" in both
+
+
 def test_one_measure_contradicts_where_any_may():
     entry = decided(measure(0.3), measure(0.01), any_contradicts=True)
     assert entry["finding"] == "contradicted"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.app import WHOLE, app, console, cores, say
+from assay.cli.app import WHOLE, LogJson, app, cores, display, say
 from assay.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def controls(
         int | None, typer.Option(help="Parallel models; default: all cores, up to 8.", **WHOLE)
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    log_json: LogJson = False,
 ) -> None:
     """Test the verdict on models whose answers are known.
 
@@ -73,12 +74,12 @@ def controls(
     from assay.controls.graded.rates import as_rates, operating_curves
     from assay.controls.graded.tables import graded_lines
     from assay.data.files import write_json
-    from assay.progress import progress_watcher
 
     workers = cores(jobs)
     faults = [*_part_faults(part, rates, page), *_place_faults(out, file, rates)]
     _check(faults, page, engine, workers)
-    execution = Execution(engine=engine, workers=workers, watching=progress_watcher(console, quiet))
+    watching = display(quiet, log_json).watching
+    execution = Execution(engine=engine, workers=workers, watching=watching)
     cases: list[GradedAnswer] = []
     answers: list[Answer] = []
     models: list[ControlModel] = []

@@ -4,6 +4,7 @@ A claim takes one line of at most 80 characters. The reasons, with all numbers, 
 demand (`--explain`) and stand in the report.
 """
 
+import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from assay.runs.directory import ClaimFinding
     from assay.runs.manifest import Manifest
 
-WIDTH = 88  # of the reasons, which are wrapped
+MOST_COLUMNS = 88  # of wrapped sentences; wider lines are hard to read
 
 
 def print_results(out: Path, page: Path, explain: bool) -> None:
@@ -31,14 +32,20 @@ def print_results(out: Path, page: Path, explain: bool) -> None:
     manifest, verdict = Manifest.read(out), read_verdict(out)
     guessing = guessing_sentence(manifest)
     if guessing is not None:
-        typer.echo(textwrap.fill(guessing, WIDTH))
-    say(model_line(manifest))
+        typer.echo(textwrap.fill(guessing, columns()))
+    for line in textwrap.wrap(model_line(manifest), columns()):
+        say(line)
     notes = (*fading_lines(read_summary(out)), *sample_lines(manifest))
-    for line in (*claim_lines(verdict, explain), *notes):
+    for line in (*claim_lines(verdict, explain), *(textwrap.fill(n, columns()) for n in notes)):
         typer.echo(line)
     if not explain:
         typer.echo(f"Reasons: assay report {out} --explain")
     typer.echo(f"Report: {page}")
+
+
+def columns() -> int:
+    """The width of wrapped sentences: that of the terminal, or 80 where there is none."""
+    return min(MOST_COLUMNS, shutil.get_terminal_size().columns)
 
 
 def model_line(manifest: "Manifest") -> str:
@@ -66,14 +73,23 @@ def claim_lines(verdict: Sequence["ClaimFinding"], explain: bool = False) -> Ite
     yield ", ".join(f"{number} {finding}" for finding, number in counts(verdict).items())
     for claim in verdict:
         if claim.finding in TESTED:
-            line = (
-                f"{claim.finding:<13} {claim.claim:<23} {_effect(claim):<22} {claim.reason or ''}"
-            )
-            yield line.rstrip()
+            yield claim_line(claim)
         elif explain:
-            yield f"{claim.finding:<13} {claim.claim}"
+            yield f"{claim.finding:<12} {claim.claim}"
         if explain:
-            yield from textwrap.wrap(claim.why, WIDTH, initial_indent="  ", subsequent_indent="  ")
+            yield from textwrap.wrap(
+                claim.why, columns(), initial_indent="  ", subsequent_indent="  "
+            )
+
+
+def claim_line(claim: "ClaimFinding") -> str:
+    """Finding, claim, effect with its interval, and the reason: at most 80 characters.
+
+    The columns are as wide as their longest entries: "contradicted", "exclusive per instance" and
+    an interval of two negative numbers. They leave 23 characters for the reason.
+    """
+    line = f"{claim.finding:<12} {claim.claim:<22} {_effect(claim):<20} {claim.reason or ''}"
+    return line.rstrip()
 
 
 def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:

@@ -84,15 +84,30 @@ class Case:
 
     @property
     def binding(self) -> Measure:
-        """The measure on which the finding depends: the last to pass on the leaning side."""
+        """The measure on which the finding depends: the last to pass on the side of the effects.
+
+        Where the effects lie between the thresholds or on different sides, it is the measure that
+        is farthest from any decision.
+        """
+        if self.side is None:
+            return max(self.measures, key=self._farthest_from_deciding)
         lowest_first = sorted(self.measures, key=lambda each: each.estimate.value)
-        if self.leaning == "above":
+        if self.side == "above":
             threshold = self.claim.supported_above
             return max(lowest_first, key=lambda each: each.estimate.p_above(threshold))
         threshold = self.claim.contradicted_below
         if self.reading.any_contradicts:
             return min(lowest_first, key=lambda each: each.estimate.p_below(threshold))
         return max(reversed(lowest_first), key=lambda each: each.estimate.p_below(threshold))
+
+    def _farthest_from_deciding(self, measure: Measure) -> tuple[float, float]:
+        """The smaller p-value of its two sides; of equal ones, the distance to a threshold."""
+        claim, estimate = self.claim, measure.estimate
+        p = min(estimate.p_above(claim.supported_above), estimate.p_below(claim.contradicted_below))
+        inside = min(
+            claim.supported_above - estimate.value, estimate.value - claim.contradicted_below
+        )
+        return p, inside
 
     def level(self, alpha: float) -> float:
         """The level of the binding measure's interval."""

@@ -42,7 +42,7 @@ def _joined(case: Case) -> str:
 def _reason(case: Case, found: Mapping[str, Any]) -> str:
     match found["reason"]:
         case "between the thresholds":
-            return "Undecided: the effect lies between the thresholds."
+            return _between(case)
         case "interval too wide":
             return f"Undecided: the interval is too wide.{_settle(found['would_settle'])}"
         case "the model guesses":
@@ -62,6 +62,28 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
         case None:
             return ""
     return f"Undecided: {found['reason']}.{_barred(case)}"
+
+
+def _between(case: Case) -> str:
+    """Where the effect lies, or which of several measures lie where."""
+    low, high = case.claim.contradicted_below, case.claim.supported_above
+    places: dict[str, list[str]] = {
+        f"Above {high:g}": [],
+        f"Between {low:g} and {high:g}": [],
+        f"Below {low:g}": [],
+    }
+    above, between, below = places.values()
+    for each in case.measures:
+        value = each.estimate.value
+        (above if value > high else below if value < low else between).append(each.name)
+    if len(between) == len(case.measures):
+        subject = "the effect lies" if len(between) == 1 else "all measures lie"
+        return (
+            f"Undecided: {subject} between the thresholds, neither above {high:g}, as the claim "
+            f"requires, nor below {low:g}, which would contradict it."
+        )
+    found = " ".join(f"{place}: {', '.join(names)}." for place, names in places.items() if names)
+    return f"Undecided: the measures do not all lie on one side. {found}"
 
 
 def _barred(case: Case) -> str:
