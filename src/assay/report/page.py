@@ -30,6 +30,7 @@ from assay.report.exports import summary_tex
 from assay.report.sections import erasure, rationale
 from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
+from assay.report.sections.first_screen import first_screen, strips, worded_effect
 from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
@@ -57,7 +58,17 @@ VIEW = (
     "view",
 )
 FIGURES = ("tip", "figures")
-STYLES = ("page", "verdict", "tables", "figures", "heat", "documents", "whatif", "print")
+STYLES = (
+    "page",
+    "first_screen",
+    "verdict",
+    "tables",
+    "figures",
+    "heat",
+    "documents",
+    "whatif",
+    "print",
+)
 COMPARISON_STYLES = ("page", "verdict", "tables", "figures", "compare", "print")
 IMPORT = re.compile(r"^import \{.*?\} from .*?;\n", re.MULTILINE | re.DOTALL)
 EXPORT = re.compile(r"^export ", re.MULTILINE)
@@ -129,6 +140,8 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "probes": run.probes,
         "guessing": guessing_sentence(run.manifest),
         "counts": counts(run.verdict),
+        "first": first_screen(run),
+        "strips": strips(run.verdict),
         "verdict": by_notion(run.verdict),
         "error_rates": error_rates(),
         "effect_labels": {name: claim.effect_label for name, claim in DECLARED.items()},
@@ -196,5 +209,7 @@ def environment() -> jinja2.Environment:
         "digest": _digest,
         "shown": words.shown,
         "plain": words.plain,
+        "slug": words.slug,
+        "worded_effect": worded_effect,
     }
     return pages

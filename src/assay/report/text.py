@@ -194,3 +194,8 @@ def _latex_letter(letter: str) -> str:
     if letter.isascii() or ("À" <= letter <= "ÿ" and letter not in NO_LETTER and letter != "÷"):
         return letter
     return f"[U+{ord(letter):04X}]"
+
+
+def slug(text: str) -> str:
+    """A name as part of an address: letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "unnamed"

@@ -107,6 +107,9 @@ CLAIM = Claim(
     notion="faithfulness",
     says="Attention orders the items as other importance measures do.",
     clause="attention orders the items as other importance measures do",
+    may_be_said="The heat map ranks the {words} as other methods do.",
+    may_not_be_said="Do not read the heat map as a ranking of importance: other methods rank the "
+    "{words} differently.",
     effect_label="agreement with the reference, from shuffled weights (0) to the same order (1)",
     unit="share of the way from shuffled to equal",
     probe="agreement",

@@ -128,6 +128,10 @@ class Claim:
     notion: NotionName
     says: str  # the claim as a sentence
     clause: str  # the same as it stands after "that"
+    # For the page's first screen, in words that one says aloud; {word} and {words} stand for an
+    # item and for several. The first if the claim is supported, the second if it is contradicted.
+    may_be_said: str
+    may_not_be_said: str
     effect_label: str  # what its effect measures
     unit: str  # of the effect
     probe: str  # the probe whose evidence decides it

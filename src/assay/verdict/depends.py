@@ -51,6 +51,9 @@ CLAIM = Claim(
     notion="transparency",
     says="The prediction depends on which items get the weight.",
     clause="the prediction depends on which items get the weight",
+    may_be_said="With the weight on other {words}, the prediction moves.",
+    may_not_be_said="Do not say that the prediction rests on which {words} are dark: with the "
+    "weight on others it stays almost the same.",
     effect_label="mean movement of the prediction when every weight moves to another item",
     unit="TVD",
     probe="permutation",

@@ -117,6 +117,9 @@ CLAIM = Claim(
     notion="faithfulness",
     says="No very different weights give the same prediction.",
     clause="no very different weights give the same prediction",
+    may_be_said="Very different weights would change the prediction.",
+    may_not_be_said="Do not show this heat map as the only one that fits the prediction: very "
+    "different weights give the same answer.",
     effect_label="how much less the weights can move than shuffled ones, with the prediction held "
     "(0: as much, 1: not at all)",
     unit="share of the JSD of shuffled weights",

@@ -140,6 +140,9 @@ CLAIM = Claim(
     notion="faithfulness",
     says="No other model makes the same predictions with different attention.",
     clause="no other model makes the same predictions with different attention",
+    may_be_said="No look-alike model makes the same predictions with different attention.",
+    may_not_be_said="Do not say that these predictions come with this heat map: a look-alike "
+    "model predicts the same with another one.",
     effect_label="what far attention costs an imitation model, in TVD of its predictions",
     unit="TVD",
     probe="imitation",

@@ -59,6 +59,9 @@ CLAIM = Claim(
     notion="transparency",
     says="The weights help a model without context.",
     clause="the weights help a model without context",
+    may_be_said="A simpler model that reads {words} one by one does better with these weights.",
+    may_not_be_said="Do not say that the weights carry information of their own: a simpler model "
+    "that reads {words} one by one does no better with them.",
     effect_label="F1 with these weights above F1 with uniform or permuted weights, minus the leak",
     unit="F1",
     probe="guide",

@@ -49,6 +49,9 @@ CLAIM = Claim(
     notion="transparency",
     says="The model needs its attention.",
     clause="the model needs its attention",
+    may_be_said="The model is better with its attention than with equal weights for all {words}.",
+    may_not_be_said="Do not say that the model needs its attention: with equal weights for all "
+    "{words} it is as good.",
     effect_label="F1 with attention, above F1 with uniform weights",
     unit="F1",
     probe="uniform",

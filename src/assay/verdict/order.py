@@ -95,6 +95,9 @@ CLAIM = Claim(
     notion="faithfulness",
     says="Erasing by attention changes the decision soon.",
     clause="erasing by attention changes the decision soon",
+    may_be_said="Taking out the darkest {words} first changes the decision soon.",
+    may_not_be_said="Do not read the shades as an order of importance: taking out the darkest "
+    "{words} first is little better than a random order.",
     effect_label="position between a random order (0) and the best possible one (1)",
     unit="share of the way from random to best",
     probe="erase_order",

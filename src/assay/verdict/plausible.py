@@ -61,6 +61,9 @@ CLAIM = Claim(
     notion="plausibility",
     says="People mark the same items.",
     clause="people mark the same items",
+    may_be_said="People marked the same {words}. This says nothing about the model’s own reasons.",
+    may_not_be_said="Do not say that people would give the same reasons: they marked other "
+    "{words}.",
     effect_label="mean AUC: how often a marked item ranks above an unmarked one (shuffled: 0.5)",
     unit="AUC",
     probe="rationale",

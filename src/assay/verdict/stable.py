@@ -96,6 +96,9 @@ CLAIM = Claim(
     notion="faithfulness",
     says="A model trained again attends to the same items.",
     clause="a model trained again attends to the same items",
+    may_be_said="Trained again, the model attends to the same {words}.",
+    may_not_be_said="Do not say that the data lead to this heat map: trained again, the model "
+    "attends to other {words}.",
     effect_label="agreement of two models, from shuffled weights (0) to the same order (1)",
     unit="share of the way from shuffled to equal",
     probe="seeds",

@@ -71,6 +71,9 @@ CLAIM = Claim(
     notion="faithfulness",
     says="Where a single item decides, it is the one with the highest weight.",
     clause="where a single item decides, it is the one with the highest weight",
+    may_be_said="Where one {word} alone decides, it is mostly the darkest one.",
+    may_not_be_said="Do not point at the darkest {word} as the decisive one: where one {word} "
+    "alone decides, it is mostly another.",
     effect_label="share of documents flipped by the top weight, from a random item (0) to all that "
     "some item flips (1)",
     unit="share of the way from random to all",

@@ -1,0 +1,97 @@
+"""Tests of the first screen: the three rows of sentences, and the strips of the claims."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.report.sections.first_screen import (
+    MARGIN,
+    WIDTH,
+    first_screen,
+    strips,
+    worded_effect,
+)
+from assay.runs.directory import ClaimFinding, read_run
+from assay.verdict import CLAIMS
+
+BASE = ClaimFinding(
+    claim="agrees",
+    says="Attention orders the items as other importance measures do.",
+    finding="supported",
+    effect=0.7,
+    low=0.65,
+    high=0.75,
+    yardstick=None,
+    why="",
+    probe="agreement",
+    paper=None,
+    n=100,
+    supported_above=0.6,
+    contradicted_below=0.4,
+    unit="share of the way from shuffled to equal",
+)
+
+
+def test_every_finding_stands_in_its_row(shared_run: Path) -> None:
+    verdict = (
+        BASE,
+        replace(BASE, claim="depends", finding="contradicted"),
+        replace(
+            BASE,
+            claim="stable",
+            finding="undecided",
+            reason="interval too wide",
+            would_settle="5 models",
+        ),
+        replace(BASE, claim="plausible", finding="not measured"),
+    )
+    screen = first_screen(replace(read_run(shared_run), verdict=verdict))
+    assert [each.claim for each in screen.may] == ["agrees"]
+    assert screen.may[0].sentence == "The heat map ranks the words as other methods do."
+    assert screen.may_not[0].sentence.startswith("Do not say")
+    assert screen.unknown[0].sentence == "Whether a model trained again attends to the same items."
+    assert screen.unknown[0].note == "interval too wide; about 5 models would settle it"
+    assert screen.untested == 1
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_the_sentences_of_every_claim_fill_in(claim) -> None:
+    for sentence in (claim.may_be_said, claim.may_not_be_said):
+        said = sentence.format(word="sentence", words="sentences")
+        assert said.endswith(".")
+        assert "{" not in said
+        assert "word" not in said  # items need not be words
+    assert claim.may_not_be_said.startswith("Do not")
+
+
+def test_a_strip_puts_thresholds_and_effect_in_their_order() -> None:
+    strip = strips([BASE])["agrees"]
+    assert strip.dot is not None
+    assert MARGIN < strip.lower < strip.upper < strip.low < strip.dot < strip.high < WIDTH
+    assert (strip.lower, strip.upper) == pytest.approx((65.2, 94.8))  # 0.4 and 0.6 on 0 to 1
+    assert strip.label == (
+        "effect 0.700, interval 0.650 to 0.750; contradicted below 0.4, supported above 0.6"
+    )
+
+
+def test_an_interval_beyond_the_strip_is_cut_with_arrows() -> None:
+    strip = strips([replace(BASE, effect=-0.5, low=-2.0, high=1.5)])["agrees"]
+    assert (strip.cut_low, strip.cut_high, strip.dot) == (True, True, None)
+    assert (strip.low, strip.high) == (MARGIN, WIDTH - MARGIN)
+
+
+def test_a_claim_without_effect_is_hatched_and_one_without_thresholds_has_no_strip() -> None:
+    weak = replace(
+        BASE, finding="undecided", effect=None, low=None, high=None, reason="reference too weak"
+    )
+    assert strips([weak])["agrees"].weak
+    assert strips([weak])["agrees"].label.startswith("reference too weak")
+    assert strips([replace(BASE, supported_above=None)]) == {}
+    assert strips([replace(BASE, finding="not measured")]) == {}
+
+
+def test_effects_are_given_with_their_unit_in_words() -> None:
+    assert worded_effect(BASE) == "70 % of the way from shuffled to equal"
+    assert worded_effect(replace(BASE, unit="TVD", effect=0.0812)) == "0.0812 TVD"
+    assert worded_effect(replace(BASE, effect=None)) == ""
