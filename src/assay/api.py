@@ -25,7 +25,7 @@ from assay.models.build import TrainedModel, save_model
 from assay.models.conformance import check_interface
 from assay.models.protocol import Model
 from assay.plugins import add
-from assay.probes import PROBES, refresh_declarations
+from assay.probes import PROBES, probes_of_trained_models, refresh_declarations
 from assay.probes.inputs import INPUTS, Input
 from assay.probes.probe import Probe
 from assay.progress import Track, untracked
@@ -256,7 +256,7 @@ def audit(
         exact_below=exact_below,
         seeds=seeds,
         from_scratch=from_scratch,
-    ).resolved(tuple(PROBES))
+    ).resolved(probes_of_trained_models())
     corpus = corpus_for(settings.encoder, corpus)
     task = replace(model.task, corpus=replace(corpus, vocabulary=model.trained.vocabulary))
     with tempfile.TemporaryDirectory() as name:

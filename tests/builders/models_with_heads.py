@@ -104,7 +104,7 @@ class ThreeHeads:
     def uniform_by_head(self, batch: Batch) -> tuple[Tensor, tuple[tuple[str, ...], ...]]:
         states = self.encode(batch)
         heads = self.head_weights(states)
-        flat = batch.mask / batch.lengths[:, None].clamp(min=1)
+        flat = batch.mask.double() / batch.lengths[:, None].clamp(min=1)
         proposals = heads[:, None].repeat(1, HEADS, 1, 1)
         for head in range(HEADS):
             proposals[:, head, head] = heads[:, head].sum(-1, keepdim=True) * flat

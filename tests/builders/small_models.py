@@ -7,11 +7,11 @@ from assay.data.corpus import Corpus, Document
 from assay.data.vocabulary import Vocabulary
 from assay.models.build import build_model
 from assay.models.classifier import ModelConfig, Network
-from assay.probes import PROBES
+from assay.probes import PROBES, probes_of_trained_models
 
 WORDS = 50
 # For tests in which training further models is not the point.
-UNTRAINED = tuple(name for name, probe in PROBES.items() if probe.trainings is None)
+UNTRAINED = tuple(n for n in probes_of_trained_models() if PROBES[n].trainings is None)
 
 
 def network(

@@ -16,7 +16,7 @@ from scipy.stats import kendalltau
 from assay.config import Settings
 from assay.data.files import write_json
 from assay.evidence import empty
-from assay.probes import PROBES
+from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import AuditResult
 from assay.runs.directory import PROBES_FILE
 from assay.runs.further_trainings import TrainedEvidence
@@ -74,7 +74,7 @@ def write_declarations(folder: Path) -> None:
 
 def manifest(instances: pl.DataFrame, classes: Sequence[str], seed: int = SEED) -> Manifest:
     """The manifest that a run with this seed and every probe writes, without further trainings."""
-    settings = Settings(seed=seed, threads=1).resolved(tuple(PROBES))
+    settings = Settings(seed=seed, threads=1).resolved(probes_of_trained_models())
     corpus = SimpleNamespace(
         name="reviews",
         task="classification",

@@ -19,7 +19,7 @@ from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.models.build import build_model
 from assay.models.classifier import ModelConfig
-from assay.probes import PROBES
+from assay.probes import probes_of_trained_models
 from assay.runs.audit import audit_documents
 from assay.scores.score import RunDocuments
 
@@ -63,7 +63,7 @@ def prepare(shape: DocumentShape) -> Callable[[], object]:
         audit_documents,
         build_model(config, SEED).eval(),
         vocabulary=vocabulary,
-        probes=tuple(PROBES),
+        probes=probes_of_trained_models(),
         seed=SEED,
         model_seed=SEED,
         sample=0,

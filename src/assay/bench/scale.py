@@ -19,7 +19,7 @@ import torch
 from assay.bench.whole_run import TextShape, execute_command, table_arguments, write_texts
 from assay.data.files import write_json, write_text
 from assay.errors import UserError
-from assay.probes import PROBES
+from assay.probes import PROBES, probes_of_trained_models
 from assay.progress import Track, untracked
 
 COUNTS = (1_000, 10_000, 100_000)
@@ -97,7 +97,7 @@ def run_options() -> list[str]:
 
     The sample of the costly scores has a budget of its own and does not grow.
     """
-    probes = [name for name, probe in PROBES.items() if probe.trainings is None]
+    probes = [name for name in probes_of_trained_models() if PROBES[name].trainings is None]
     return [f"--probes={','.join(probes)}", "--sample=0", "--quiet"]
 
 

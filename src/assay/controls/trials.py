@@ -8,7 +8,7 @@ from assay.config import Execution, Settings
 from assay.controls.corpora import DATA, planted_corpus
 from assay.engines import run_jobs
 from assay.models.classifier import ModelConfig
-from assay.probes import PROBES
+from assay.probes import probes_of_trained_models
 from assay.runs.jobs import TrainJob
 from assay.runs.run import execute_training
 from assay.training.objectives import AttentionPenalty
@@ -80,7 +80,9 @@ class ControlSettings:
 # No claim reads the probes `substitute` and `deception`.
 FULL = ControlSettings(
     documents=2_400,  # a quarter of them is test: fewer could not show that two F1 are equal
-    probes=tuple(name for name in PROBES if name not in ("substitute", "deception")),
+    probes=tuple(
+        name for name in probes_of_trained_models() if name not in ("substitute", "deception")
+    ),
     sample=40,
     budget=TrainingBudget(
         seed=0,

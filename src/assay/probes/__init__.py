@@ -8,10 +8,13 @@ from assay.probes import (
     erase_one,
     erase_order,
     guide,
+    heads,
+    identifiable,
     imitation,
     permutation,
     rationale,
     seeds,
+    sinks,
     substitute,
     uniform,
 )
@@ -30,8 +33,16 @@ _ALL = (
     imitation,
     deception,
     rationale,
+    identifiable,
+    sinks,
+    heads,
 )
 PROBES: dict[str, Probe] = registry((module.PROBE for module in _ALL), "assay.probes", Probe)
+
+
+def probes_of_trained_models() -> tuple[str, ...]:
+    """The names of the probes that can be asked of models that assay trains."""
+    return tuple(name for name, probe in PROBES.items() if not probe.heads)
 
 
 def refresh_declarations() -> None:
@@ -40,4 +51,4 @@ def refresh_declarations() -> None:
         PROBES[module.PROBE.name] = module.declare()
 
 
-__all__ = ["PROBES", "Probe", "Quantity", "refresh_declarations"]
+__all__ = ["PROBES", "Probe", "Quantity", "probes_of_trained_models", "refresh_declarations"]

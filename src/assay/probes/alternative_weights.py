@@ -25,9 +25,9 @@ from assay.exact.diverse import DiverseAdversaries, diverse_adversaries
 from assay.exact.numerics import Floats, divergence, overlap
 from assay.exact.several_classes import bracket_adversary
 from assay.exact.two_classes import exact_adversary, furthest_from_each, furthest_from_uniform
-from assay.models.view import AuditView, View
-from assay.probes.inputs import SAMPLED
-from assay.probes.weight_search import is_heavy, search, searched_weights, shown
+from assay.models.view import View
+from assay.probes.inputs import sampled_rows
+from assay.probes.weight_search import is_heavy, search, searched_weights, shown_row
 from assay.scores.score import take_rows
 from assay.statistics.keyed_random import document_keys, permutations
 from assay.statistics.ranking import significant
@@ -156,13 +156,6 @@ def shuffled(view: View, weights: Floats, count: int) -> Floats:
     return np.take_along_axis(weights[:, None], orders, axis=-1)
 
 
-def sampled_rows(view: View) -> np.ndarray:
-    """The rows of the batch that belong to the run's sample; all rows if there is no run."""
-    sample = view.inputs.get(SAMPLED.name) if isinstance(view, AuditView) else None
-    chosen = [sample is None or name in sample for name in view.batch.ids]
-    return np.flatnonzero(chosen)
-
-
 def _sampled(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, ...]:
     """Shuffled and uniform lower bounds, then both upper bounds, for some rows."""
     mask = view.mask[rows]
@@ -189,4 +182,4 @@ def _bounds(view: View, weights: Floats, rows: np.ndarray) -> tuple[Floats, Floa
         return bracket.lower[:, 0], bracket.upper[:, 0]
     part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
     found = search(part, torch.from_numpy(weights), (SHOWN_EPS,)).jsd[:, 0].cpu().numpy()
-    return found, np.maximum(free_jsd(shown(view, weights), mask), found)
+    return found, np.maximum(free_jsd(shown_row(view, weights), mask), found)

@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 
 from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
+from assay.models.view import AuditView, View
 from assay.plugins import registry
 from assay.scores.score import RunDocuments
 from assay.statistics.keyed_random import document_keys
@@ -159,3 +160,10 @@ RATIONALE = Input("rationale", prepare=None, bind=_bind_rationale)
 # For comparisons that are too costly for all documents.
 SAMPLED = Input("sampled_documents", prepare=None, bind=_bind_sample)
 INPUTS: dict[str, Input] = registry((WORD_ODDS, RATIONALE, SAMPLED), "assay.inputs", Input)
+
+
+def sampled_rows(view: View) -> np.ndarray:
+    """The rows of the batch that belong to the run's sample; all rows if there is no run."""
+    sample = view.inputs.get(SAMPLED.name) if isinstance(view, AuditView) else None
+    chosen = [sample is None or name in sample for name in view.batch.ids]
+    return np.flatnonzero(chosen)

@@ -89,4 +89,5 @@ class Probe:
     quantities: tuple[Quantity, ...]
     measure: Callable[[View, Scores], ProbeOutcome] | None = None
     trainings: Trainings | None = None  # instead of `measure`, if it needs further models
+    heads: bool = False  # asked only of models with several heads, which assay does not train
     inputs: tuple[str, ...] = ()  # what else it reads, by name; see `probes.inputs`

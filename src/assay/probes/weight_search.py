@@ -27,7 +27,7 @@ def searched_weights(view: View, weights: Floats) -> Floats:
     return weights if view.heads is None else view.heads.double().cpu().numpy()
 
 
-def shown(view: View, weights: Floats) -> Floats:
+def shown_row(view: View, weights: Floats) -> Floats:
     """What the heat map shows of weights that a search moves."""
     if not isinstance(view.model, SupportsHeads):
         return weights

@@ -20,7 +20,7 @@ from assay.config import FILM_VECTORS, Execution, Settings
 from assay.data.corpus import Corpus, Document
 from assay.data.film_vectors import SETTINGS as FILM_SETTINGS
 from assay.data.film_vectors import are_cached
-from assay.probes import PROBES
+from assay.probes import probes_of_trained_models
 from assay.probes.alternative_weights import EVERY_DOCUMENT_CLASSES, SAMPLED_SHUFFLES
 from assay.probes.inputs import SAMPLED_DOCUMENTS
 from assay.runs.audit import sample_of
@@ -113,7 +113,7 @@ def estimate_run(
     settings: Settings, corpus: Corpus, execution: Execution, speed: Speed
 ) -> Estimate:
     """Count the work of a run on a corpus, in seconds of this machine."""
-    settings = settings.resolved(tuple(PROBES))
+    settings = settings.resolved(probes_of_trained_models())
     recipe = recipe_for(corpus, settings.preset, settings.encoder)
     width = relative_width(settings, recipe)
     training = width * training_seconds(corpus, recipe, settings.encoder, recipe.epochs)

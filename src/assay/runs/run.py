@@ -21,7 +21,7 @@ from assay.data.embeddings import load_vectors
 from assay.data.files import read_json, write_file, write_json, write_parquet
 from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
-from assay.probes import PROBES
+from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import AuditResult, inputs_of, sample_of
 from assay.runs.directory import PROBES_FILE
 from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
@@ -110,7 +110,7 @@ def execute_run(
 ) -> None:
     """Load, train, audit and judge: fill the run directory with everything a report needs."""
     execution = execution or Execution()
-    settings = settings.resolved(tuple(PROBES))
+    settings = settings.resolved(probes_of_trained_models())
     check_probes(settings.probes)
     check_directory(out, settings.as_record(), resume)
     timing = RunTiming(execution.stage)
@@ -142,7 +142,7 @@ def execute_training(
     settings: Settings, task: TrainJob, out: Path, budget: TrainingBudget | None = None
 ) -> None:
     """The same for a training that is already described, such as that of a control model."""
-    settings = settings.resolved(tuple(PROBES))
+    settings = settings.resolved(probes_of_trained_models())
     check_directory(out, settings.as_record(), resume=True)
     with locked(out):
         claim_directory(out, settings.as_record())

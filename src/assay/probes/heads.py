@@ -1,0 +1,107 @@
+"""Which head should be shown, if any?
+
+The weights of one head at a time are made uniform over the items, with the head's own sum, and the
+prediction is computed again. A head whose weights can be uniform without any change has nothing to
+show: its heat map explains no prediction. Michel et al. 2019 remove heads in this way; uniform
+weights keep the head and take away only what a heat map shows.
+
+A model that offers `uniform_by_head` is asked for every layer and head, on the sampled documents.
+Otherwise the heads of the shown site are compared. The group `shown` has uniform weights in all
+heads of the shown site at the same time: what the whole heat map is worth.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.evidence import SHOWN_HEADS, stacked
+from assay.models.protocol import SupportsSites
+from assay.models.view import NotApplicable, View
+from assay.probes.inputs import SAMPLED, sampled_rows
+from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
+from assay.scores.score import take_rows
+from assay.statistics.divergence import class_probabilities, decisions, tvd
+
+MIN_ITEMS = 2  # a single item has only one possible weight
+Columns = dict[tuple[str, str | None], np.ndarray]  # by quantity and group
+
+
+def measure(view: View, scores: Scores) -> ProbeOutcome:
+    if view.heads is None:
+        raise NotApplicable("the model has no attention heads to choose from (`head_weights`)")
+    together = _effects(view, uniform_heads(view)[:, None], [SHOWN_HEADS])
+    if not isinstance(view.model, SupportsSites):
+        names = [f"head {head + 1}" for head in range(view.heads.shape[1])]
+        each = _effects(view, one_uniform_head(view), names)
+        return ProbeOutcome([stacked(view.batch.ids, together | each)])
+    frames = [stacked(view.batch.ids, together)]
+    rows = sampled_rows(view)
+    if len(rows):
+        part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
+        with torch.no_grad():
+            logits, layers = view.model.uniform_by_head(part.batch)
+        names = [name for layer in layers for name in layer]
+        frames.append(stacked(part.batch.ids, _changes(part, logits.flatten(1, 2), names)))
+    return ProbeOutcome(frames)
+
+
+def uniform_heads(view: View) -> Tensor:
+    """(B, H, T): uniform weights in every head, with the head's own sum over the items."""
+    assert view.heads is not None
+    flat = view.batch.mask.double() / view.batch.lengths.clamp(min=1)[:, None]
+    return view.heads.double().sum(-1, keepdim=True) * flat[:, None]
+
+
+def one_uniform_head(view: View) -> Tensor:
+    """(B, H, H, T): a proposal for each head, in which it alone is uniform."""
+    assert view.heads is not None
+    count = view.heads.shape[1]
+    chosen = torch.eye(count, dtype=torch.bool, device=view.heads.device)[None, :, :, None]
+    return torch.where(chosen, uniform_heads(view)[:, None], view.heads.double()[:, None])
+
+
+def _effects(view: View, proposals: Tensor, names: Iterable[str]) -> Columns:
+    return _changes(view, view.decode_heads(proposals), names)
+
+
+def _changes(view: View, logits: Tensor, names: Iterable[str]) -> Columns:
+    """The change of the prediction under each proposal's logits (B, P, C)."""
+    moved = tvd(class_probabilities(logits.double()), view.probabilities[:, None]).cpu().numpy()
+    flips = (decisions(logits) != view.decisions[:, None]).double().cpu().numpy()
+    several = view.mask.sum(1) >= MIN_ITEMS
+    columns: Columns = {}
+    for place, name in enumerate(names):
+        columns["uniform_tvd", name] = np.where(several, moved[:, place], np.nan)
+        columns["uniform_flip", name] = np.where(several, flips[:, place], np.nan)
+    return columns
+
+
+PROBE = Probe(
+    name="heads",
+    question="Which head does the prediction depend on, and should therefore be shown?",
+    null="With uniform weights in the head, the prediction is the same.",
+    paper="Michel et al. 2019, section 3, with uniform weights instead of removed heads",
+    needs="model",
+    scores=(),
+    inputs=(SAMPLED.name,),
+    heads=True,
+    quantities=(
+        Quantity(
+            "uniform_tvd",
+            "change of the prediction with uniform weights in that head, or in all shown heads",
+            ("mean", "median"),
+            unit="TVD",
+            direction="higher is more faithful",
+        ),
+        Quantity(
+            "uniform_flip",
+            "1 where they change the decision",
+            ("share",),
+            direction="higher is more faithful",
+        ),
+    ),
+    measure=measure,
+)
