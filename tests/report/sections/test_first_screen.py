@@ -93,5 +93,5 @@ def test_a_claim_without_effect_is_hatched_and_one_without_thresholds_has_no_str
 
 def test_effects_are_given_with_their_unit_in_words() -> None:
     assert worded_effect(BASE) == "70 % of the way from shuffled to equal"
-    assert worded_effect(replace(BASE, unit="TVD", effect=0.0812)) == "0.0812 TVD"
+    assert worded_effect(replace(BASE, unit="TVD", effect=0.0812)) == "0.081 TVD"
     assert worded_effect(replace(BASE, effect=None)) == ""
