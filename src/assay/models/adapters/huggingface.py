@@ -1,0 +1,372 @@
+"""Hugging Face classifiers: loading, and their attention through the attention interface.
+
+`assay.huggingface` attaches an encoder or a decoder for sequence classification. Models that use
+the attention interface of `transformers` compute their weights with their own eager function, and
+assay replaces the weights and computes the output again. Others are watched with
+`assay.models.adapters.interception`. Whether a model uses the interface is counted, not believed.
+This is the only module that imports `transformers`.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from transformers import (
+    AttentionInterface,
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+from transformers.utils import logging as transformers_logging
+
+from assay.errors import UserError
+from assay.models.adapters.interception import AttentionCall, Change, intercept
+from assay.models.adapters.item_table import Positions
+from assay.models.adapters.site import Site
+from assay.models.adapters.text_items import TextItems
+from assay.models.adapters.transformer import AttachedTransformer, TransformerWithValues
+
+IMPLEMENTATION = "assay"
+EAGER = "eager_attention_forward"  # the name that transformers gives every family's own function
+LENGTH_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len")
+LONGEST = 100_000  # a tokenizer without a limit names a far larger number
+
+
+def huggingface(
+    model: str | Path,
+    *,
+    layer: int | Literal["rollout"] = -1,
+    heads: int | Literal["mean", "max"] = "mean",
+    query: int | Literal["cls", "last", "mean"] | None = None,
+    download: bool = False,
+    classes: Sequence[str] | None = None,
+) -> AttachedTransformer:
+    """Attach a Hugging Face sequence classifier, to be audited at one attention row.
+
+    `model` is a folder written by `save_pretrained`, or a name on the Hugging Face Hub; nothing is
+    downloaded unless `download` is true. `layer`, `heads` and `query` say what the heat map shows;
+    `query` is the first position of encoders and the last position of decoders by default.
+    `classes` names the classes in the order of the logits, in place of the `id2label` of the model.
+
+        model = assay.huggingface("my-classifier")
+        audit = assay.audit(model, model.corpus(texts, labels))
+    """
+    network, tokenizer = _load(str(model), download)
+    return attach(network, tokenizer, layer=layer, heads=heads, query=query, classes=classes)
+
+
+def attach(
+    network: nn.Module,
+    tokenizer: Any,
+    *,
+    layer: int | Literal["rollout"] = -1,
+    heads: int | Literal["mean", "max"] = "mean",
+    query: int | Literal["cls", "last", "mean"] | None = None,
+    classes: Sequence[str] | None = None,
+) -> AttachedTransformer:
+    """Attach a loaded Hugging Face sequence classifier; its attention implementation is changed."""
+    config: Any = network.config
+    pad = _padding(network, tokenizer)
+    texts = TextItems(tokenizer, _longest(config, tokenizer, pad), pad=pad)
+    if query is None:
+        last = getattr(tokenizer, "cls_token_id", None) in texts.suffix
+        query = "last" if last or _is_causal(network) else "cls"
+    site, attached = Site(layer, heads, query), HuggingFaceNetwork(network)
+    single = layer != "rollout" and query != "mean"
+    kind = TransformerWithValues if attached.shows_values and single else AttachedTransformer
+    return kind(attached, texts, classes=_classes(config, classes), site=site)
+
+
+class HuggingFaceNetwork:
+    """A Hugging Face model whose attention can be seen and replaced during a forward pass."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        if module.training:
+            raise UserError(
+                f"{type(module).__name__} is in training mode, so dropout is on: call "
+                "`model.eval()` first."
+            )
+        if getattr(module, "is_gradient_checkpointing", False):
+            module.gradient_checkpointing_disable()
+        _register()
+        self.uses_interface = _switch(module)
+        self.arguments = _arguments(module)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        device: torch.device = self.module.device
+        return device
+
+    @property
+    def ids(self) -> int:
+        """The number of ids that have an embedding."""
+        return len(self._embedding_weight())
+
+    @property
+    def units(self) -> int:
+        """The size of a position's state."""
+        return int(self.module.config.get_text_config().hidden_size)
+
+    @property
+    def number_bytes(self) -> int:
+        """The size of one number of the states."""
+        return self._embedding_weight().element_size()
+
+    def _embedding_weight(self) -> Tensor:
+        weight: Any = self._embedding_module().weight
+        found: Tensor = weight
+        return found
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether attention calls come with their values."""
+        return self.uses_interface
+
+    def logits(
+        self,
+        positions: Positions,
+        change: Change | None = None,
+        *,
+        outputs: Mapping[int, Tensor] | None = None,
+        embedded: Tensor | None = None,
+    ) -> Tensor:
+        """Logits (B, C), with attention and embeddings replaced where asked."""
+
+        def run() -> Tensor:
+            with self._embeddings(positions, embedded):
+                result: Tensor = self.module(**self._inputs(positions)).logits
+            return result
+
+        if change is None and outputs is None:
+            return run()
+        if self.uses_interface:
+            with _watched(_Watch(change, outputs or {})):
+                return run()
+        assert outputs is None, "whole outputs are replaced through the interface only"
+        assert change is not None
+        return intercept(self.module, run, change)
+
+    def embed(self, positions: Positions) -> Tensor:
+        """The embeddings (B, S, m) of the positions, before anything is added to them."""
+        embedded: Tensor = self._embedding_module()(positions.ids)
+        return embedded
+
+    def _inputs(self, positions: Positions) -> dict[str, Any]:
+        mask = positions.mask.long()
+        given: dict[str, Any] = {"input_ids": positions.ids, "attention_mask": mask}
+        if "position_ids" in self.arguments and not bool(positions.mask[:, 0].all()):
+            # Padding on the left: the first real position is still position 0.
+            given["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
+        if "use_cache" in self.arguments:
+            given["use_cache"] = False
+        if "use_mems" in self.arguments:
+            given["use_mems"] = False
+        return given
+
+    def _embedding_module(self) -> nn.Module:
+        source = self.module
+        if getattr(self.module.config, "is_encoder_decoder", False):
+            source = self.module.get_encoder()
+        found: nn.Module = source.get_input_embeddings()
+        return found
+
+    @contextmanager
+    def _embeddings(self, positions: Positions, embedded: Tensor | None) -> Iterator[None]:
+        """Put embeddings in place of the model's own, the first time they are looked up."""
+        if embedded is None:
+            yield
+            return
+        left = [embedded]
+
+        def put(_: nn.Module, args: tuple[Any, ...], own: Tensor) -> Tensor | None:
+            if not left:
+                return None
+            given = left.pop()
+            # XLNet looks its ids up with the positions first.
+            return given if args[0].shape == positions.ids.shape else given.transpose(0, 1)
+
+        handle = self._embedding_module().register_forward_hook(put)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+
+class _Watch:
+    """What happens to the attention computations of one forward pass."""
+
+    def __init__(self, change: Change | None, outputs: Mapping[int, Tensor]) -> None:
+        self.change = change
+        self.outputs = outputs
+        self.met = 0
+
+    def attend(
+        self, eager: Callable[[], tuple[Tensor, Tensor]], value: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        index, self.met = self.met, self.met + 1
+        if index in self.outputs:
+            return self.outputs[index], None
+        if self.change is None:
+            return eager()
+        output, weights = eager()
+        values = value.repeat_interleave(weights.shape[1] // value.shape[1], 1)
+        call = AttentionCall(index, "interface", "", -1, lambda: weights, values)
+        given = self.change(call)
+        if given is None:
+            return output, weights
+        return (given @ values).transpose(1, 2).contiguous(), given
+
+
+_watches: list[_Watch] = []
+
+
+@contextmanager
+def _watched(watch: _Watch) -> Iterator[None]:
+    _watches.append(watch)
+    try:
+        yield
+    finally:
+        _watches.pop()
+
+
+def _attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor | None]:
+    """The attention function of the interface: the family's own, with a watch in between."""
+
+    def eager() -> tuple[Tensor, Tensor]:
+        found: tuple[Tensor, Tensor] = _own_eager(module)(
+            module, query, key, value, attention_mask, **kwargs
+        )
+        return found
+
+    return _watches[-1].attend(eager, value) if _watches else eager()
+
+
+def _own_eager(module: nn.Module) -> Callable[..., Any]:
+    """The eager function of the file in which the attention's class or one of its bases stands."""
+    for kind in type(module).__mro__:
+        found = getattr(sys.modules.get(kind.__module__), EAGER, None)
+        if found is not None:
+            own: Callable[..., Any] = found
+            return own
+    raise UserError(
+        f"{type(module).__name__} has no function {EAGER} in its file: attach the model with "
+        "`assay.tap` instead."
+    )
+
+
+def _register() -> None:
+    AttentionInterface.register(IMPLEMENTATION, _attention)
+    # A mask made for scaled dot products would be silently wrong with an eager function.
+    AttentionMaskInterface.register(IMPLEMENTATION, eager_mask)
+
+
+def _switch(module: Any) -> bool:
+    """Let a model use assay's attention function; False if it does not call it."""
+    level = transformers_logging.get_verbosity()
+    # The setter warns about models that ignore it.
+    transformers_logging.set_verbosity(transformers_logging.ERROR)
+    try:
+        module.set_attn_implementation(IMPLEMENTATION)
+    finally:
+        transformers_logging.set_verbosity(level)
+    if module.config._attn_implementation != IMPLEMENTATION:
+        return False
+    watch = _Watch(None, {})
+    ids = torch.ones(1, 2, dtype=torch.long, device=module.device)
+    eos = getattr(module.config, "eos_token_id", None)
+    ids[0, -1] = eos if isinstance(eos, int) else 1
+    with _watched(watch), torch.no_grad():
+        module(input_ids=ids)
+    return watch.met > 0
+
+
+def _arguments(module: nn.Module) -> frozenset[str]:
+    return frozenset(inspect.signature(module.forward).parameters)
+
+
+def _load(name: str, download: bool) -> tuple[Any, Any]:
+    """The classifier and its tokenizer, in eval mode and without gradients of its parameters."""
+    where: dict[str, Any] = {"local_files_only": not download, "trust_remote_code": False}
+    try:
+        AutoConfig.from_pretrained(name, **where)
+        tokenizer = AutoTokenizer.from_pretrained(name, **where)
+        network, info = AutoModelForSequenceClassification.from_pretrained(
+            name, use_safetensors=True, output_loading_info=True, **where
+        )
+    except (OSError, ValueError) as error:
+        cure = (
+            "Check the name and your connection."
+            if download
+            else "Give a folder written by `save_pretrained` (config.json, model.safetensors, "
+            "tokenizer.json), or allow the download of a model on the Hugging Face Hub with "
+            "`download=True` (`--download` on the command line)."
+        )
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UserError(f"'{name}' cannot be loaded as a classifier: {first} {cure}") from error
+    if info["missing_keys"]:
+        raise UserError(
+            f"'{name}' has no trained weights for {', '.join(sorted(info['missing_keys']))}: it is "
+            "not a finished classifier. Fine-tune it on your task and save it first."
+        )
+    return network.eval().requires_grad_(False), tokenizer
+
+
+def _classes(config: Any, given: Sequence[str] | None) -> tuple[str, ...]:
+    names = [str(config.id2label[index]) for index in range(config.num_labels)]
+    if len(names) < 2 or config.problem_type in ("regression", "multi_label_classification"):
+        kind = config.problem_type or "one output"
+        raise UserError(
+            f"the model is no classifier with exclusive classes ({kind}): assay audits models "
+            "that choose one of several classes."
+        )
+    if given is not None and len(given) != len(names):
+        raise UserError(
+            f"{len(given)} classes were given ({', '.join(given)}), but the model has "
+            f"{len(names)} ({', '.join(names)}): name them all in this order."
+        )
+    return tuple(names if given is None else given)
+
+
+def _padding(network: Any, tokenizer: Any) -> int:
+    """The id of padding. A decoder finds the end of a document by it."""
+    config = network.config.get_text_config()
+    known = (config.pad_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+    pad = int(next(one for one in known if one is not None))
+    if config.pad_token_id is None:
+        config.pad_token_id = pad
+    return pad
+
+
+def _longest(config: Any, tokenizer: Any, pad: int) -> int:
+    """The number of positions that both the model and its tokenizer take."""
+    found = [tokenizer.model_max_length]
+    text = config.get_text_config()
+    sizes = [getattr(text, name, None) for name in LENGTH_NAMES]
+    size = next((one for one in sizes if isinstance(one, int) and one > 0), None)
+    if size is not None:
+        # RoBERTa and its relatives count positions from the id of padding on.
+        shifted = "roberta" in str(config.model_type) or "camembert" in str(config.model_type)
+        found.append(size - pad - 1 if shifted else size)
+    return int(min(*found, LONGEST))
+
+
+def _is_causal(network: nn.Module) -> bool:
+    """Whether every layer lets a position see only what stands before it."""
+    marks = [part.is_causal for part in network.modules() if hasattr(part, "is_causal")]
+    encodes = getattr(network.config, "is_encoder_decoder", False)
+    return bool(marks) and all(marks) and not encodes

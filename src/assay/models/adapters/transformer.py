@@ -1,0 +1,333 @@
+"""A transformer classifier as an audited model: one attention row of one layer, or the rollout.
+
+Items are words; the model's positions are sub-words and special tokens
+(`assay.models.adapters.site`). Proposals of weights take the fastest exact route to the logits
+(`assay.models.adapters.site_passes`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from assay.data.batches import Batch, EncodedSplit, evaluation_batches
+from assay.data.corpus import Corpus, Document
+from assay.data.vocabulary import length_cuts
+from assay.errors import UserError
+from assay.models.adapters.attached_corpus import Texts, corpus_of_texts
+from assay.models.adapters.item_table import Positions
+from assay.models.adapters.item_variants import placed, with_each_replaced, without_each
+from assay.models.adapters.rollout import RolloutPasses
+from assay.models.adapters.site import Site, given_to_heads
+from assay.models.adapters.site_passes import (
+    CHUNK_BYTES,
+    Network,
+    SitePasses,
+    SiteStates,
+    find_stack,
+    position_bytes,
+)
+from assay.models.adapters.text_items import TextItems
+from assay.models.adapters.trial import count_attention, pads_left, trial_positions, trial_table
+from assay.models.protocol import States
+from assay.statistics.divergence import decisions
+
+PREDICTION_CELLS = 2**14
+
+
+class AttachedTransformer:
+    """A transformer with several heads, attached at the row that its heat map shows."""
+
+    def __init__(
+        self, network: Network, texts: TextItems, *, classes: Sequence[str], site: Site
+    ) -> None:
+        self.network = network
+        self.texts = texts
+        self.classes = tuple(classes)
+        self.site = site
+        table = trial_table(texts, network.ids)
+        with torch.no_grad():
+            self.pads_left = pads_left(network, table, network.device)
+            self._tried = trial_positions(table, network.device, left=self.pads_left)
+            self.attention_calls, self.heads = count_attention(network, self._tried)
+            self.stack = find_stack(network, self._tried)
+            self.layers = self.attention_calls if self.stack is None else len(self.stack.layers)
+            self._passes: dict[int, SitePasses] = {}
+            self.passes = self._choose_passes()
+            self._check_row()
+
+    def _choose_passes(self) -> SitePasses | RolloutPasses:
+        self.site.check_heads(self.heads)
+        if self.site.layer == "rollout":
+            return RolloutPasses(self.network, self.layers, self.site)
+        return self._passes_at(self.site.layer_index(self.layers))
+
+    def _check_row(self) -> None:
+        """A decoder's first position sees only itself: there is nothing to show."""
+        if not bool(self.head_weights(self.passes.capture(self._tried)).any()):
+            raise UserError(
+                f"in {type(self.network.module).__name__}, {self.site}, has no weight on any item "
+                'of a document: show another row. Decoders read their last one (query="last").'
+            )
+
+    @property
+    def route(self) -> str:
+        """How proposals are computed: "row", "tail" or "whole" (`site_passes`)."""
+        return self.passes.route
+
+    @property
+    def unknown(self) -> str:
+        """The token that stands for a masked item, such as "[MASK]"."""
+        return str(self.texts.tokenizer.convert_ids_to_tokens(self.texts.unknown))
+
+    def __repr__(self) -> str:
+        return f"<{type(self.network.module).__name__}: {self.site}>"
+
+    # The three verbs.
+
+    def encode(self, batch: Batch) -> SiteStates:
+        """Run the model up to the attention that is shown."""
+        return self.passes.capture(self.positions(batch))
+
+    def attend(self, states: States) -> Tensor:
+        """The shown weights (B, T)."""
+        return self.shown_weights(self.head_weights(states))
+
+    def decode(self, states: States, weights: Tensor) -> Tensor:
+        """Logits with the shown weights given to every head, at the head's own sum over items."""
+        several = weights if weights.dim() == 3 else weights[:, None]
+        logits = self.decode_heads(states, given_to_heads(several, self.head_weights(states)))
+        return logits if weights.dim() == 3 else logits[:, 0]
+
+    # Heads, and what stands apart.
+
+    def head_weights(self, states: States) -> Tensor:
+        """(B, H, T): the weight of each shown head on each item."""
+        own = _site_states(states)
+        return own.layout.item_weights(own.own[:, self.passes.heads])
+
+    def shown_weights(self, heads: Tensor) -> Tensor:
+        """(..., H, T) -> (..., T): what the heat map shows."""
+        return self.site.shown_weights(heads)
+
+    def decode_heads(self, states: States, heads: Tensor) -> Tensor:
+        """(B, P, H, T) -> logits (B, P, C)."""
+        own = _site_states(states)
+        chosen = own.own[:, self.passes.heads]
+        proposed = own.layout.position_weights(chosen, heads.to(chosen.dtype))
+        return self._decode_positions(own, proposed)
+
+    def weights_apart(self, states: States) -> dict[str, Tensor]:
+        """The weight (B, H) of every special token, and of the sink if there is one."""
+        own = _site_states(states)
+        return own.layout.weights_apart(own.own[:, self.passes.heads])
+
+    def decode_without_apart(self, states: States) -> Tensor:
+        """Logits (B, C) with the weights of special tokens and sinks given to the items."""
+        own = _site_states(states)
+        proposed = own.layout.without_apart(own.own[:, self.passes.heads])
+        return self._decode_positions(own, proposed[:, None])[:, 0]
+
+    def proposal_bytes(self, states: States) -> int:
+        """The bytes kept for a gradient per document and proposal."""
+        own = _site_states(states)
+        layers = self.layers
+        if self.route == "row":
+            layers = 1
+        elif isinstance(self.passes, SitePasses) and self.route == "tail":
+            layers -= self.passes.layer
+        return self.passes.sequence_bytes(own) * layers
+
+    def _decode_positions(self, states: SiteStates, proposed: Tensor) -> Tensor:
+        """Logits (B, P, C) under weights (B, P, H, S) of the shown heads; others keep theirs."""
+        if proposed.shape[2] != states.own.shape[1]:
+            every = states.own[:, None].expand(-1, proposed.shape[1], -1, -1).clone()
+            every[:, :, self.passes.heads] = proposed
+            proposed = every
+        return self.passes.logits(states, proposed)
+
+    # Embeddings.
+
+    def embed(self, batch: Batch) -> Tensor:
+        """(B, T, K * m): the embeddings of an item's positions, one after another."""
+        positions = self.positions(batch)
+        return positions.to_items(self.network.embed(positions))
+
+    def contextualise(self, embedded: Tensor, batch: Batch) -> SiteStates:
+        """The states for these embeddings of the items; special tokens keep their own."""
+        positions = self.positions(batch)
+        every = positions.to_positions(embedded, self.network.embed(positions).detach())
+        return self.passes.capture(positions, every)
+
+    # Changes of single items.
+
+    @torch.no_grad()
+    def logits_without_each(self, batch: Batch) -> Tensor:
+        """Logits (B, T, C) of each document without its t-th item; zero on padding."""
+        self._check(batch)
+        logits = self._logits_of(*without_each(batch.items, batch.mask))
+        return placed(logits, batch.mask)
+
+    @torch.no_grad()
+    def logits_with_each_replaced(
+        self, batch: Batch, replacement: Tensor, *, exact: bool = True
+    ) -> Tensor:
+        """Logits (B, T, C) with another item in place of each; (B, R, T) gives (B, R, T, C)."""
+        self._check(batch)
+        several = replacement if replacement.dim() == 3 else replacement[:, None]
+        logits = self._logits_of(*with_each_replaced(batch.items, batch.mask, several))
+        found = placed(logits, batch.mask[:, None].expand_as(several))
+        return found if replacement.dim() == 3 else found[:, 0]
+
+    def _logits_of(self, items: Tensor, mask: Tensor) -> Tensor:
+        """Logits (N, C) of many documents, those of similar length together."""
+        lengths = self.texts.table.lengths(items, mask)
+        order = torch.argsort(lengths, stable=True)
+        ascending = lengths[order].tolist()
+        result: Tensor | None = None
+        for cut in length_cuts(ascending, self._cells(ascending[-1])):
+            rows = order[cut]
+            width = max(int(mask[rows].sum(1).max()), 1)
+            part = self._predict(self._positions(items[rows, :width], mask[rows, :width]))
+            if result is None:
+                result = part.new_zeros(len(items), part.shape[-1])
+            result[rows] = part
+        assert result is not None
+        return result
+
+    def _cells(self, width: int) -> int:
+        """How many positions one call of the model may read."""
+        size = position_bytes(self.network.units, self.heads, width, self.network.number_bytes)
+        return max(1, CHUNK_BYTES // size)
+
+    def _predict(self, positions: Positions) -> Tensor:
+        """Logits (N, C); on the row route the last layer is finished for the shown row alone."""
+        if self.route != "row":
+            return self.network.logits(positions)
+        states = self.passes.capture(positions)
+        return self.passes.logits(states, states.own[:, None])[:, 0]
+
+    # Other layers.
+
+    @torch.no_grad()
+    def rollout(self, batch: Batch) -> Tensor:
+        """(B, T): attention rollout from the shown row to the items, summing to one."""
+        site = replace(self.site, layer="rollout")
+        states = RolloutPasses(self.network, self.layers, site).capture(self.positions(batch))
+        return site.shown_weights(states.layout.item_weights(states.own))
+
+    @torch.no_grad()
+    def uniform_by_head(self, batch: Batch) -> tuple[Tensor, tuple[tuple[str, ...], ...]]:
+        """Logits (B, L, H, C) with uniform weights in one head of one layer, and their names."""
+        positions = self.positions(batch)
+        found, names = [], []
+        for layer in range(self.layers):
+            passes = self._passes_at(layer)
+            states = passes.capture(positions)
+            items = states.layout.item_weights(states.own)
+            mass = items.sum(-1, keepdim=True) / states.mask.sum(1).clamp(min=1)[:, None, None]
+            uniform = (states.mask[:, None] * mass)[:, None]
+            heads = items.shape[1]
+            own = items[:, None].expand(-1, heads, -1, -1)
+            alone = torch.eye(heads, dtype=torch.bool, device=items.device)[None, :, :, None]
+            proposed = torch.where(alone, uniform, own)
+            found.append(
+                passes.logits(states, states.layout.position_weights(states.own, proposed))
+            )
+            names.append(tuple(f"layer {layer + 1}, head {head + 1}" for head in range(heads)))
+        return torch.stack(found, 1), tuple(names)
+
+    def _passes_at(self, layer: int) -> SitePasses:
+        if layer not in self._passes:
+            passes = SitePasses(self.network, self.stack, layer, self.site)
+            self._passes[layer] = passes.fastest(self._tried)
+        return self._passes[layer]
+
+    # Documents.
+
+    def corpus(
+        self,
+        texts: Texts,
+        labels: Sequence[str] | None = None,
+        *,
+        rationales: Sequence[Sequence[bool]] | None = None,
+    ) -> Corpus:
+        """Texts, or lists of tokens, as documents to be audited (see `corpus_of_texts`)."""
+        return corpus_of_texts(
+            self.texts,
+            texts,
+            labels,
+            classes=self.classes,
+            predict=self._predicted,
+            rationales=rationales,
+        )
+
+    @torch.no_grad()
+    def _predicted(self, documents: Sequence[tuple[str, ...]]) -> list[str]:
+        """The predicted class of each document."""
+        plain = [Document(str(row), words, 0) for row, words in enumerate(documents)]
+        split = EncodedSplit.encode(plain, self.texts.vocabulary, len(self.classes))
+        found = [""] * len(plain)
+        for cut in evaluation_batches(split.lengths, PREDICTION_CELLS):
+            batch = split.batch(cut.tolist()).to(self.network.device)
+            chosen = decisions(self._predict(self.positions(batch)))
+            for row, index in zip(cut.tolist(), chosen.tolist(), strict=True):
+                found[row] = self.classes[index]
+        return found
+
+    def positions(self, batch: Batch) -> Positions:
+        """The documents of a batch as the model reads them."""
+        self._check(batch)
+        return self._positions(batch.items, batch.mask)
+
+    def _positions(self, items: Tensor, mask: Tensor) -> Positions:
+        return self.texts.table.positions(items, mask, left=self.pads_left)
+
+    def _check(self, batch: Batch) -> None:
+        name, device = type(self.network.module).__name__, self.network.device
+        if self.network.module.training:
+            raise UserError(
+                f"{name} is in training mode, so dropout is on: call `model.eval()` first."
+            )
+        if batch.items.device != device:
+            raise UserError(
+                f"{name} is on the device {device} and the documents are on {batch.items.device}: "
+                "move the model to the device of the documents with `model.to(...)`."
+            )
+        if batch.items.numel() and int(batch.items.max()) >= len(self.texts.table.ids):
+            raise UserError(
+                f"the documents were not read by the tokenizer of {name}: make the corpus with "
+                "`model.corpus(texts, labels)`."
+            )
+
+
+class TransformerWithValues(AttachedTransformer):
+    """A transformer whose values at the site are known, and the site is a single row."""
+
+    def item_values(self, states: States) -> Tensor:
+        """(B, H, T, d): an item's value is that of its positions, by the head's own shares."""
+        own = _site_states(states)
+        assert own.values is not None
+        chosen = own.own[:, self.passes.heads]
+        shared = own.values[:, self.passes.heads] * own.layout.shares(chosen)[..., None]
+        documents, heads, width, size = shared.shape
+        flat = shared.transpose(2, 3).reshape(documents, heads * size, width)
+        return own.layout.item_weights(flat).view(documents, heads, size, -1).transpose(2, 3)
+
+    def output_matrix(self, states: States) -> Tensor | None:
+        """The output projection (H, d, m) of the shown heads; None if it was not found."""
+        own = _site_states(states)
+        assert isinstance(self.passes, SitePasses)
+        assert own.values is not None
+        matrix = self.passes.output_matrix(self._tried)
+        if matrix is None:
+            return None
+        size = own.values.shape[-1]
+        return matrix.view(-1, size, matrix.shape[-1])[self.passes.heads]
+
+
+def _site_states(states: States) -> SiteStates:
+    if not isinstance(states, SiteStates):
+        raise TypeError(f"states of an attached transformer are SiteStates, not {type(states)}")
+    return states
