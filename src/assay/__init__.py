@@ -9,7 +9,7 @@
 
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
-verdict. `tap` attaches a PyTorch module of your own. `write_report` redraws the page of a run
+verdict. `huggingface` and `tap` attach models of your own. `write_report` redraws the page of a run
 directory, `compare` shows several runs side by side, and `register` adds your own probes, scores
 and corpora. Mistakes that you can correct raise `UserError`.
 """
@@ -22,7 +22,17 @@ from assay.config import VERSION
 from assay.errors import UserError
 
 if TYPE_CHECKING:
-    from assay.api import Audit, audit, compare, load_corpus, register, tap, train, write_report
+    from assay.api import (
+        Audit,
+        audit,
+        compare,
+        huggingface,
+        load_corpus,
+        register,
+        tap,
+        train,
+        write_report,
+    )
 
 if "torch" not in sys.modules:
     # Threads of OpenMP that wait for each other spin for milliseconds by default. Beside another
@@ -37,6 +47,7 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "huggingface",
     "load_corpus",
     "register",
     "tap",

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, Settings
 from assay.data.catalog import load_corpus
@@ -55,11 +55,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from assay.models.adapters.transformer import AttachedTransformer
+
 __all__ = [
     "Audit",
     "Fitted",
     "audit",
     "compare",
+    "huggingface",
     "load_corpus",
     "register",
     "tap",
@@ -282,6 +285,29 @@ def _attach(
         return model, corpus_of_corpus(model, corpus)
     texts = read_texts(corpus, labels, columns)
     return model, corpus_of_texts(model, texts.limited(limit, seed))
+
+
+def huggingface(
+    model: str | Path,
+    *,
+    layer: int | Literal["rollout"] = -1,
+    heads: int | Literal["mean", "max"] = "mean",
+    query: int | Literal["cls", "last", "mean"] | None = None,
+    download: bool = False,
+) -> "AttachedTransformer":
+    """Attach a Hugging Face sequence classifier, to be audited at one attention row.
+
+    `model` is a folder written by `save_pretrained`, or a name on the Hugging Face Hub; nothing is
+    downloaded unless `download` is true. The heat map shows one `layer` or the rollout over all,
+    one of its `heads` or their mean or maximum, and the row of one `query` position; the default is
+    the first position of encoders and the last position of decoders.
+
+        model = assay.huggingface("my-classifier")
+        audit = assay.audit(model, texts, labels)
+    """
+    from assay.models.adapters.huggingface import huggingface as attach  # transformers is slow
+
+    return attach(model, layer=layer, heads=heads, query=query, download=download)
 
 
 def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:

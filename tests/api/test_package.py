@@ -9,7 +9,16 @@ import pytest
 import assay
 from assay.config import VERSION
 
-VERBS = ("audit", "compare", "load_corpus", "register", "tap", "train", "write_report")
+VERBS = (
+    "audit",
+    "compare",
+    "huggingface",
+    "load_corpus",
+    "register",
+    "tap",
+    "train",
+    "write_report",
+)
 
 
 def in_new_python(code: str) -> str:
@@ -38,7 +47,7 @@ def test_help_documents_every_verb():
 def test_importing_the_package_imports_no_heavy_library():
     code = (
         "import sys, assay; dir(assay); assay.UserError, assay.__version__;"
-        "print(sorted({'torch', 'polars', 'altair', 'numpy'} & set(sys.modules)))"
+        "print(sorted({'torch', 'polars', 'altair', 'numpy', 'transformers'} & set(sys.modules)))"
     )
     assert in_new_python(code) == "[]"
 

@@ -32,7 +32,10 @@ def word_pieces() -> Any:
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     names = ["<pad>", "<unk>", "[CLS]", "[SEP]", "<mask>"]
-    _train(tokenizer, trainers.WordPieceTrainer(vocab_size=60, special_tokens=names, show_progress=False))
+    _train(
+        tokenizer,
+        trainers.WordPieceTrainer(vocab_size=60, special_tokens=names, show_progress=False),
+    )
     return _fast(tokenizer, "[CLS] $A [SEP]", cls_token="[CLS]", sep_token="[SEP]")
 
 
@@ -89,7 +92,12 @@ def _fast(tokenizer: Any, template: str | None, **special: Any) -> Any:
     )
 
 
-SIZE = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4}
+SIZE = {
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+}
 DECODER = {**SIZE, "num_key_value_heads": 2, "head_dim": 4}
 FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "bert": (word_pieces, SIZE),
@@ -115,14 +123,17 @@ FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "gpt2": (byte_pairs, {"n_embd": 16, "n_inner": 24, "n_layer": 3, "n_head": 4}),
     "llama": (spaceless_pairs, DECODER),
     "qwen3": (byte_pairs, DECODER),
-    "t5": (sentence_pieces, {"d_model": 16, "d_ff": 24, "num_layers": 3, "num_heads": 4, "d_kv": 4}),
+    "t5": (
+        sentence_pieces,
+        {"d_model": 16, "d_ff": 24, "num_layers": 3, "num_heads": 4, "d_kv": 4},
+    ),
 }
 
 
 def tiny_transformer(family: str, *, seed: int = 0, **changes: Any) -> tuple[Any, Any]:
     """A random classifier of a family and its tokenizer. Its weights are large enough to matter."""
-    make, size = FAMILIES[family]
-    tokenizer = _tokenizer(family)
+    _, size = FAMILIES[family]
+    tokenizer = tiny_tokenizer(family)
     config = CONFIG_MAPPING[family](
         **{**size, **changes},
         vocab_size=len(tokenizer),
@@ -144,5 +155,6 @@ def tiny_transformer(family: str, *, seed: int = 0, **changes: Any) -> tuple[Any
 
 
 @cache
-def _tokenizer(family: str) -> Any:
+def tiny_tokenizer(family: str) -> Any:
+    """The tokenizer of a family, trained once."""
     return FAMILIES[family][0]()

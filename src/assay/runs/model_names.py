@@ -50,7 +50,9 @@ def load_named(name: str, options: dict[str, Any], *, download: bool, device: st
 
 
 def _hugging_face(name: str, options: dict[str, Any], download: bool, device: str) -> NamedModel:
-    raise UserError(f"hf:{name}: Hugging Face models cannot be attached yet.")
+    from assay.models.adapters.huggingface import huggingface  # transformers takes seconds
+
+    return NamedModel(_on(huggingface(name, **options, download=download), device), "Hugging Face")
 
 
 def _from_run(folder: Path) -> Model:

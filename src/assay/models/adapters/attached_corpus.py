@@ -40,15 +40,17 @@ def corpus_of_texts(
     else:
         chosen = [str(labels[row]) for row in read.rows]
         _check_labels(chosen, classes)
+    vocabulary = items.vocabulary
     corpus = corpus_from_lists(
         read.documents,
         chosen,
         classes=classes,
-        words=items.vocabulary.words[len(SPECIALS) :],
+        words=vocabulary.words[len(SPECIALS) :],
         rationales=None if rationales is None else _marks(read, rationales),
     )
     empty = len(texts) - len(read.rows)
-    return replace(corpus, dropped={"without words": empty} if empty else {}, notes=notes)
+    dropped = {"without words": empty} if empty else {}
+    return replace(corpus, vocabulary=vocabulary, dropped=dropped, notes=notes)
 
 
 def _notes(read: ReadTexts, texts: int, longest: int) -> tuple[str, ...]:
@@ -65,8 +67,7 @@ def _check_labels(labels: Sequence[str], classes: Sequence[str]) -> None:
     if unknown:
         raise UserError(
             f"label {unknown[0]!r} is none of the model's classes ({', '.join(classes)}): rename "
-            "the labels, set `id2label` in the model's config.json, or pass the names of the "
-            "classes in the order of the logits (`classes=...`)."
+            "the labels, or set `id2label` in the model's config.json."
         )
 
 

@@ -8,22 +8,15 @@ This is the only module that imports `transformers`.
 """
 
 import inspect
+import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from transformers import (
-    AttentionInterface,
-    AutoConfig,
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-)
-from transformers.masking_utils import AttentionMaskInterface, eager_mask
-from transformers.utils import logging as transformers_logging
 
 from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, Change, intercept
@@ -31,6 +24,20 @@ from assay.models.adapters.item_table import Positions
 from assay.models.adapters.site import Site
 from assay.models.adapters.text_items import TextItems
 from assay.models.adapters.transformer import AttachedTransformer, TransformerWithValues
+
+try:
+    from transformers import (
+        AttentionInterface,
+        AutoConfig,
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+    )
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+    from transformers.utils import logging as transformers_logging
+except ImportError as fault:
+    raise UserError(
+        "a Hugging Face model needs the library transformers: pip install 'attn-assay[hf]'."
+    ) from fault
 
 IMPLEMENTATION = "assay"
 EAGER = "eager_attention_forward"  # the name that transformers gives every family's own function
@@ -45,20 +52,19 @@ def huggingface(
     heads: int | Literal["mean", "max"] = "mean",
     query: int | Literal["cls", "last", "mean"] | None = None,
     download: bool = False,
-    classes: Sequence[str] | None = None,
 ) -> AttachedTransformer:
     """Attach a Hugging Face sequence classifier, to be audited at one attention row.
 
     `model` is a folder written by `save_pretrained`, or a name on the Hugging Face Hub; nothing is
     downloaded unless `download` is true. `layer`, `heads` and `query` say what the heat map shows;
-    `query` is the first position of encoders and the last position of decoders by default.
-    `classes` names the classes in the order of the logits, in place of the `id2label` of the model.
+    `query` is the first position of encoders and the last position of decoders by default. The
+    classes are those of the model's `id2label`.
 
         model = assay.huggingface("my-classifier")
         audit = assay.audit(model, model.corpus(texts, labels))
     """
     network, tokenizer = _load(str(model), download)
-    return attach(network, tokenizer, layer=layer, heads=heads, query=query, classes=classes)
+    return attach(network, tokenizer, layer=layer, heads=heads, query=query)
 
 
 def attach(
@@ -68,7 +74,6 @@ def attach(
     layer: int | Literal["rollout"] = -1,
     heads: int | Literal["mean", "max"] = "mean",
     query: int | Literal["cls", "last", "mean"] | None = None,
-    classes: Sequence[str] | None = None,
 ) -> AttachedTransformer:
     """Attach a loaded Hugging Face sequence classifier; its attention implementation is changed."""
     config: Any = network.config
@@ -80,7 +85,7 @@ def attach(
     site, attached = Site(layer, heads, query), HuggingFaceNetwork(network)
     single = layer != "rollout" and query != "mean"
     kind = TransformerWithValues if attached.shows_values and single else AttachedTransformer
-    return kind(attached, texts, classes=_classes(config, classes), site=site)
+    return kind(attached, texts, classes=_classes(config), site=site)
 
 
 class HuggingFaceNetwork:
@@ -279,7 +284,7 @@ def _switch(module: Any) -> bool:
     """Let a model use assay's attention function; False if it does not call it."""
     level = transformers_logging.get_verbosity()
     # The setter warns about models that ignore it.
-    transformers_logging.set_verbosity(transformers_logging.ERROR)
+    transformers_logging.set_verbosity(logging.ERROR)
     try:
         module.set_attn_implementation(IMPLEMENTATION)
     finally:
@@ -326,7 +331,7 @@ def _load(name: str, download: bool) -> tuple[Any, Any]:
     return network.eval().requires_grad_(False), tokenizer
 
 
-def _classes(config: Any, given: Sequence[str] | None) -> tuple[str, ...]:
+def _classes(config: Any) -> tuple[str, ...]:
     names = [str(config.id2label[index]) for index in range(config.num_labels)]
     if len(names) < 2 or config.problem_type in ("regression", "multi_label_classification"):
         kind = config.problem_type or "one output"
@@ -334,12 +339,7 @@ def _classes(config: Any, given: Sequence[str] | None) -> tuple[str, ...]:
             f"the model is no classifier with exclusive classes ({kind}): assay audits models "
             "that choose one of several classes."
         )
-    if given is not None and len(given) != len(names):
-        raise UserError(
-            f"{len(given)} classes were given ({', '.join(given)}), but the model has "
-            f"{len(names)} ({', '.join(names)}): name them all in this order."
-        )
-    return tuple(names if given is None else given)
+    return tuple(names)
 
 
 def _padding(network: Any, tokenizer: Any) -> int:

@@ -49,6 +49,7 @@ class TextItems:
         self._names: dict[str, int] = {}
         self._index: dict[Word, str] = {}
         self._table: ItemTable | None = None
+        self._vocabulary = Vocabulary.of_words(())
 
     @property
     def unknown(self) -> int:
@@ -59,7 +60,9 @@ class TextItems:
     @property
     def vocabulary(self) -> Vocabulary:
         """All words read so far. The vocabulary of earlier corpora is the beginning of it."""
-        return Vocabulary.of_words(tuple(self._names))
+        if len(self._vocabulary) != len(self._ids):
+            self._vocabulary = Vocabulary.of_words(tuple(self._names))
+        return self._vocabulary
 
     @property
     def table(self) -> ItemTable:

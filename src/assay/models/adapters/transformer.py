@@ -13,7 +13,7 @@ from torch import Tensor
 
 from assay.data.batches import Batch, EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus, Document
-from assay.data.vocabulary import length_cuts
+from assay.data.vocabulary import Vocabulary, length_cuts
 from assay.errors import UserError
 from assay.models.adapters.attached_corpus import Texts, corpus_of_texts
 from assay.models.adapters.item_table import Positions
@@ -43,19 +43,34 @@ class AttachedTransformer:
         self, network: Network, texts: TextItems, *, classes: Sequence[str], site: Site
     ) -> None:
         self.network = network
+        self.module = network.module
         self.texts = texts
         self.classes = tuple(classes)
         self.site = site
-        table = trial_table(texts, network.ids)
+        self._table = trial_table(texts, network.ids)
         with torch.no_grad():
-            self.pads_left = pads_left(network, table, network.device)
-            self._tried = trial_positions(table, network.device, left=self.pads_left)
+            self.pads_left = pads_left(network, self._table, network.device)
             self.attention_calls, self.heads = count_attention(network, self._tried)
             self.stack = find_stack(network, self._tried)
             self.layers = self.attention_calls if self.stack is None else len(self.stack.layers)
             self._passes: dict[int, SitePasses] = {}
             self.passes = self._choose_passes()
             self._check_row()
+
+    @property
+    def _tried(self) -> Positions:
+        """Two short documents on which routes are compared."""
+        return trial_positions(self._table, self.network.device, left=self.pads_left)
+
+    def to(self, device: torch.device | str) -> "AttachedTransformer":
+        """Move the model to a device, in place."""
+        self.module.to(device)
+        return self
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of all corpora that were read so far."""
+        return self.texts.vocabulary
 
     def _choose_passes(self) -> SitePasses | RolloutPasses:
         self.site.check_heads(self.heads)
@@ -67,7 +82,7 @@ class AttachedTransformer:
         """A decoder's first position sees only itself: there is nothing to show."""
         if not bool(self.head_weights(self.passes.capture(self._tried)).any()):
             raise UserError(
-                f"in {type(self.network.module).__name__}, {self.site}, has no weight on any item "
+                f"in {type(self.module).__name__}, {self.site}, has no weight on any item "
                 'of a document: show another row. Decoders read their last one (query="last").'
             )
 
@@ -82,7 +97,7 @@ class AttachedTransformer:
         return str(self.texts.tokenizer.convert_ids_to_tokens(self.texts.unknown))
 
     def __repr__(self) -> str:
-        return f"<{type(self.network.module).__name__}: {self.site}>"
+        return f"<{type(self.module).__name__}: {self.site}>"
 
     # The three verbs.
 
@@ -115,6 +130,9 @@ class AttachedTransformer:
         """(B, P, H, T) -> logits (B, P, C)."""
         own = _site_states(states)
         chosen = own.own[:, self.passes.heads]
+        if not heads.requires_grad:
+            # Weights that are fixed fix what stands apart and the shares within items, too.
+            chosen = chosen.detach()
         proposed = own.layout.position_weights(chosen, heads.to(chosen.dtype))
         return self._decode_positions(own, proposed)
 
@@ -285,8 +303,8 @@ class AttachedTransformer:
         return self.texts.table.positions(items, mask, left=self.pads_left)
 
     def _check(self, batch: Batch) -> None:
-        name, device = type(self.network.module).__name__, self.network.device
-        if self.network.module.training:
+        name, device = type(self.module).__name__, self.network.device
+        if self.module.training:
             raise UserError(
                 f"{name} is in training mode, so dropout is on: call `model.eval()` first."
             )
