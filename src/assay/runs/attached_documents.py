@@ -1,7 +1,7 @@
 """The documents of an audit, as the attached model reads them, and its classes.
 
 Documents come as token lists, texts, a data frame, a file or a corpus. A model that has the method
-`corpus(texts, labels)` and no attribute `words` cuts texts itself, as Hugging Face models do. Any
+`corpus(texts, labels)` cuts texts itself, as those of `assay.tap` and `assay.huggingface` do. Any
 other model gets tokens: those of the user, those of its method `tokenize(text)`, or lower-cased
 words.
 """
@@ -143,7 +143,7 @@ def check_labels_match(labels: Sequence[str], classes: Sequence[str]) -> None:
 def _own_corpus(model: Model) -> Callable[..., Corpus] | None:
     """The method by which the model cuts texts itself, if it does."""
     method = getattr(model, "corpus", None)
-    return method if callable(method) and not hasattr(model, "words") else None
+    return method if callable(method) else None
 
 
 def _was_made_by(model: Model, corpus: Corpus) -> bool:
