@@ -19,6 +19,7 @@ from assay.models.encoders import Average, Convolution, Frame, Pooled
 from assay.models.heads import AffineHead, PairHead, decode
 from assay.models.item_changes import Readout, logits_after_each_change
 from assay.models.protocol import AffineTerms, States
+from assay.models.recording import Recording
 from assay.models.recurrent import BiLSTM
 from assay.models.scaled_items import scaled_projections, scaled_states
 
@@ -121,12 +122,34 @@ class Network(nn.Module):
         return self.text.encoder.reach is None
 
     @torch.no_grad()
-    def logits_without_each(self, batch: Batch, *, exact: bool = True) -> Tensor:
+    def logits_without_each(
+        self, batch: Batch, *, exact: bool = True, recording: Recording | None = None
+    ) -> Tensor:
         """Logits (B, T, C) of each document without its t-th item."""
-        order = batch.lengths.argsort(descending=True, stable=True)
-        chunks = torch.split(order, self._rows_per_chunk(batch))
-        logits = torch.cat([self._changed(batch.take(rows), None, exact) for rows in chunks])
+        if recording is not None:
+            order = recording.order
+            logits = self._changed(batch.take(order), recording.frame, None, exact)
+        else:
+            order = longest_first(batch)
+            chunks = (batch.take(rows) for rows in torch.split(order, self._rows_per_chunk(batch)))
+            parts = [self._changed(chunk, self._frame(chunk), None, exact) for chunk in chunks]
+            logits = torch.cat(parts)
         return logits[order.argsort()]
+
+    @torch.no_grad()
+    def record(self, batch: Batch) -> Recording | None:
+        """Encode the batch and keep what gradients and leave-one-out need.
+
+        None if the encoder is not a BiLSTM, or if a batch of this size is not read at once.
+        """
+        encoder = self.text.encoder
+        if not isinstance(encoder, BiLSTM) or len(batch.ids) > self._rows_per_chunk(batch):
+            return None
+        order = longest_first(batch)
+        frame = encoder.read(self._frame(batch.take(order)))
+        items = frame.states[order.argsort()]
+        states = States(items, batch.mask, self.query_state(batch), batch.allowed, batch.imposed)
+        return Recording(states, frame, order)
 
     @torch.no_grad()
     def logits_with_each_replaced(
@@ -141,7 +164,7 @@ class Network(nn.Module):
         for rows in torch.split(order, self._rows_per_chunk(batch)):
             chunk = batch.take(rows // turns)
             substitutes = self.embed(replace(chunk, items=items[rows] * chunk.mask))
-            parts.append(self._changed(chunk, substitutes, exact))
+            parts.append(self._changed(chunk, self._frame(chunk), substitutes, exact))
         logits = torch.cat(parts)[order.argsort()]
         return logits.reshape(*replacement.shape, logits.shape[-1])
 
@@ -150,9 +173,15 @@ class Network(nn.Module):
         states_per_document = batch.items.shape[1] * self.config.size * _BYTES_PER_STATE
         return max(1, CHANGE_BYTES // max(1, states_per_document))
 
-    def _changed(self, batch: Batch, substitutes: Tensor | None, exact: bool) -> Tensor:
+    def _frame(self, batch: Batch) -> Frame:
+        """The embedded documents, with equal items known as such."""
+        frame: Frame = self.text.frame(self.embed(batch), batch.mask)
+        return replace(frame, names=batch.items)
+
+    def _changed(
+        self, batch: Batch, frame: Frame, substitutes: Tensor | None, exact: bool
+    ) -> Tensor:
         """Logits of a chunk, whose documents are sorted, the longest first."""
-        frame = replace(self.text.frame(self.embed(batch), batch.mask), names=batch.items)
         readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
         return logits_after_each_change(self.text.encoder, readout, frame, substitutes, exact=exact)
 
@@ -186,6 +215,11 @@ class Network(nn.Module):
     def query_state(self, batch: Batch) -> Tensor | None:
         """The last state (B, m) of the query; None if there is no second text."""
         return None
+
+
+def longest_first(batch: Batch) -> Tensor:
+    """The rows of the batch (B,), sorted by length."""
+    return batch.lengths.argsort(descending=True, stable=True)
 
 
 class Classifier(Network):

@@ -14,6 +14,7 @@ loop of the LSTM: a GRU has no cell, so a column of zeros that never changes tak
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -182,8 +183,20 @@ class BiLSTM(Bidirectional):
         final = (frame.lengths + 1)[:, None]
         return torch.cat([take(forward, final), take(backward, final)], -1)[:, 0]
 
-    def passes(self, frame: Frame) -> tuple[RecurrentPass, RecurrentPass]:
+    def passes(self, frame: Frame) -> "tuple[LSTMPass, LSTMPass]":
+        if isinstance(frame, ReadFrame):
+            return frame.passes
         return LSTMPass(self.forwards, frame), LSTMPass(self.backwards, frame.reversed)
+
+    def read(self, frame: Frame) -> "ReadFrame":
+        """Read a frame in both directions and keep every step."""
+        passes = (
+            LSTMPass(self.forwards, frame, keep_gates=True),
+            LSTMPass(self.backwards, frame.reversed, keep_gates=True),
+        )
+        return ReadFrame(
+            frame.items, frame.mask, frame.start, frame.end, frame.names, passes=passes
+        )
 
 
 class LSTMPass(RecurrentPass):
@@ -195,26 +208,55 @@ class LSTMPass(RecurrentPass):
     hidden_unit = 2.0
     cell_unit = 0.5
 
-    def __init__(self, lstm: nn.LSTM, frame: Frame) -> None:
+    def __init__(self, lstm: nn.LSTM, frame: Frame, *, keep_gates: bool = False) -> None:
         self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
         self.bias = bias + more_bias
         self.recurrent = self.hidden_unit * from_state.T.contiguous()  # (H, 4H)
         inputs = frame.map_start_and_items(self.project)
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
+        # (T + 1, B, 4H) the gates of every step, which a backward pass needs; None: not kept.
+        self.read_gates = inputs.clone() if keep_gates else None
         self.read(0)
 
     def project(self, embedded: Tensor) -> Tensor:
         return F.linear(embedded, self.from_input, self.bias)
 
+    def read(self, first: int) -> None:
+        if self.read_gates is None:
+            super().read(first)
+            return
+        for step, gates in enumerate(self.read_gates):
+            self.hidden[step + 1] = self.hidden[step]
+            self.cell[step + 1] = self.cell[step]
+            self._pass_gates(self.hidden[step + 1], self.cell[step + 1], gates)
+
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         gates = self.gates(len(hidden))
         # The product adds to memory that holds the inputs: cheaper than to add them afterwards.
         gates.view(-1, *inputs.shape).copy_(inputs)
+        self._pass_gates(hidden, cell, gates)
+
+    def _pass_gates(self, hidden: Tensor, cell: Tensor, gates: Tensor) -> None:
+        """One step, in place; `gates` (N, 4H) hold the inputs before and the gates after it."""
         gates.addmm_(hidden, self.recurrent)
         write, keep, new, show = gates.sigmoid_().chunk(4, -1)
         cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)  # new = 2 sigmoid - 1
         torch.sigmoid(cell, out=hidden)
         hidden.sub_(0.5).mul_(show)
+
+
+@dataclass(frozen=True)
+class ReadFrame(Frame):
+    """A frame that a BiLSTM has read, with everything that it stored."""
+
+    passes: tuple[LSTMPass, LSTMPass] = field(kw_only=True)
+
+    @property
+    def states(self) -> Tensor:
+        """The states (B, T, m) of the items."""
+        ahead, behind = (one.states.transpose(0, 1) for one in self.passes)
+        unit = LSTMPass.hidden_unit
+        return unit * torch.cat([ahead, take(behind.contiguous(), self.mirror)], -1)
 
 
 def _gates_for_sigmoid(lstm: nn.LSTM) -> list[Tensor]:

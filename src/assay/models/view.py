@@ -20,6 +20,7 @@ from assay.models.protocol import (
 )
 from assay.statistics.divergence import class_probabilities, decisions
 
+RECORDING = "recording"  # place in a view's cache of the encoding that was kept
 NUMBER_BYTES = 8  # of a proposed weight, in float64
 
 

@@ -15,7 +15,9 @@ itself, which adds up over items.
   input it does not depend on where the embedding lies.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, cast
 
 import torch
@@ -24,7 +26,8 @@ from torch.nn import functional as F
 
 from assay.data.batches import Batch
 from assay.models.protocol import Model, States, SupportsEmbedding
-from assay.models.view import NotApplicable, View, predict
+from assay.models.recording import EmbeddingSlopes, Recording, SupportsRecording
+from assay.models.view import RECORDING, NotApplicable, View, predict
 from assay.scores.score import Score
 
 # Places in a view's cache.
@@ -69,8 +72,23 @@ def log_odds(logits: Tensor, classes: Tensor) -> Tensor:
 class EmbeddingGradients:
     """Summaries of dy/de for every item, (B, T) each, zero on padding."""
 
-    input_product: Tensor  # (dy/de) . e, signed
-    norm: Tensor  # the norm of dy/de
+    slopes: EmbeddingSlopes  # of the log-odds
+    factor: Tensor  # (B, T) dy / d(log-odds), zero on padding
+
+    @cached_property
+    def input_product(self) -> Tensor:
+        """(dy/de) . e, signed."""
+        return self.slopes.input_product.double() * self.factor
+
+    @cached_property
+    def norm(self) -> Tensor:
+        """The norm of dy/de."""
+        length: Tensor = torch.linalg.vector_norm(self.slopes.gradients().double(), dim=-1)
+        return length * self.factor
+
+
+# From states with a graph, and a number for each document that depends on them, to its slopes.
+PullBack = Callable[[Tensor], EmbeddingSlopes]
 
 
 def embedding_gradients(view: View, weights: Tensor | None) -> EmbeddingGradients:
@@ -79,43 +97,63 @@ def embedding_gradients(view: View, weights: Tensor | None) -> EmbeddingGradient
 
 
 def share_encoding(view: View, *, through_attention: bool) -> None:
-    """Encode the documents once for the view's states and for the gradients of its scores.
+    """Encode the documents once for the view's states, its gradients and its leave-one-out.
 
-    Without it, the states, the gradient with attention fixed and, where it is wanted, the gradient
-    through attention each encode the documents. Nothing happens for a model without embeddings.
+    Without it, the states, the gradient with attention fixed, leave-one-out and, where it is
+    wanted, the gradient through attention each encode the documents. Leave-one-out shares the
+    encoding of a model that can record it. Nothing happens for a model without embeddings.
     """
     if not isinstance(view.model, SupportsEmbedding):
         return
-    embedded, states = _differentiable_states(view)
+    recording = view.model.record(view.batch) if isinstance(view.model, SupportsRecording) else None
+    if recording is None:
+        states, pull_back = _differentiable_states(view)
+    else:
+        view.cache[RECORDING] = recording
+        states, pull_back = _recorded_states(recording)
     view.cache["states"] = states.detached()
-    view.cache[FIXED] = _gradients(view, embedded, states, view.own_weights)
+    view.cache[FIXED] = _gradients(view, states, pull_back, view.own_weights)
     if through_attention:
-        view.cache[THROUGH] = _gradients(view, embedded, states, None)
+        view.cache[THROUGH] = _gradients(view, states, pull_back, None)
 
 
-def _differentiable_states(view: View) -> tuple[Tensor, States]:
-    """The embedded items, and the states with the graph that leads to them."""
+def _differentiable_states(view: View) -> tuple[States, PullBack]:
+    """The states with the graph that leads to them, and the backward pass through it."""
     model = embedding_model(view.model)
     with torch.no_grad():
         embedded = model.embed(view.batch)
     embedded = embedded.detach().requires_grad_()
     with torch.enable_grad():
-        return embedded, model.contextualise(embedded, view.batch)
+        states = model.contextualise(embedded, view.batch)
+
+    def pull_back(values: Tensor) -> EmbeddingSlopes:
+        (gradients,) = torch.autograd.grad(values.sum(), embedded, retain_graph=True)
+        product = (gradients.double() * embedded.detach().double()).sum(-1)
+        return EmbeddingSlopes(product, lambda: gradients)
+
+    return states, pull_back
+
+
+def _recorded_states(recording: Recording) -> tuple[States, PullBack]:
+    """The recorded states as the start of a graph, and the backward pass of the recording."""
+    items = recording.states.items.detach().requires_grad_()
+
+    def pull_back(values: Tensor) -> EmbeddingSlopes:
+        (slopes,) = torch.autograd.grad(values.sum(), items)
+        return recording.pull_back(slopes)
+
+    return replace(recording.states, items=items), pull_back
 
 
 def _gradients(
-    view: View, embedded: Tensor, states: States, weights: Tensor | None
+    view: View, states: States, pull_back: PullBack, weights: Tensor | None
 ) -> EmbeddingGradients:
     with torch.enable_grad():
         odds = log_odds(predict(view.model, states, weights), view.decisions)
-        (gradients,) = torch.autograd.grad(odds.sum(), embedded, retain_graph=True)
+        slopes = pull_back(odds)
     own = odds.detach().double()
     factor = torch.exp(F.logsigmoid(own) + F.logsigmoid(-own))[:, None] * view.batch.mask
-    gradients = gradients.double()
-    input_product = (gradients * embedded.detach().double()).sum(-1)
-    return EmbeddingGradients(
-        input_product * factor, torch.linalg.vector_norm(gradients, dim=-1) * factor
-    )
+    return EmbeddingGradients(slopes, factor)
 
 
 def cached_gradients(view: View) -> EmbeddingGradients:

@@ -18,7 +18,8 @@ from torch import Tensor
 
 from assay.evidence import FADING_BOUNDS, FADING_ERROR, FADING_TAU_ERROR
 from assay.models.protocol import SupportsFading, SupportsLeaveOneOut
-from assay.models.view import AuditView, View, predict
+from assay.models.recording import SupportsRecording
+from assay.models.view import RECORDING, AuditView, View, predict
 from assay.scores.score import RunDocuments, Score, take_rows
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.kendall import kendall
@@ -71,6 +72,9 @@ def deletion_tvd(view: View, *, exact: bool = True) -> Tensor:
 
 
 def _without_each(view: View, exact: bool) -> Tensor:
+    recording = view.cache.get(RECORDING)
+    if recording is not None and isinstance(view.model, SupportsRecording):
+        return view.model.logits_without_each(view.batch, exact=exact, recording=recording)
     if not exact and isinstance(view.model, SupportsFading):
         return view.model.logits_without_each(view.batch, exact=False)
     if isinstance(view.model, SupportsLeaveOneOut):
