@@ -10,6 +10,7 @@ import torch
 from assay.models.view import AuditView, NotApplicable
 from assay.scores import SCORES
 from assay.scores.score import take_rows
+from tests.builders import models_with_heads
 from tests.builders.known_models import POOL, Bare, Linear, view_of
 from tests.builders.small_models import batch
 
@@ -25,10 +26,12 @@ NEEDS_EMBEDDING = (
 )
 NEEDS_AFFINE_TERMS = ("attention_contribution",)
 ADDITIVE = ("gradient_input", "integrated_gradients", "kernel_shap", "lime")
-every_score = pytest.mark.parametrize("name", SCORES)
+OF_HEADS = tuple(name for name, score in SCORES.items() if score.heads)
+PLAIN = tuple(name for name in SCORES if name not in OF_HEADS)
+every_score = pytest.mark.parametrize("name", PLAIN)
 
 
-@every_score
+@pytest.mark.parametrize("name", SCORES)
 def test_declaration_and_documentation(name: str):
     score = SCORES[name]
     assert score.name == name
@@ -77,6 +80,20 @@ def test_only_signed_scores_are_negative(name: str):
     assert bool((score < 0).any()) == SCORES[name].signed
 
 
+@pytest.mark.parametrize("name", sorted(SCORES.keys() - {*NEEDS_AFFINE_TERMS, "deeplift"}))
+def test_models_with_heads_have_every_score(name: str):
+    lengths = [4, 9, 6, 1]
+    view = models_with_heads.view_of(models_with_heads.ThreeHeads(3), lengths)
+    score = SCORES[name].compute(view)
+    assert (score[~view.batch.mask] == 0).all()
+    for row, length in enumerate(lengths):
+        one = take_rows(view.batch, torch.tensor([row]))
+        one = replace(one, items=one.items[:, :length], mask=one.mask[:, :length])
+        alone = SCORES[name].compute(replace(view, batch=one))
+        torch.testing.assert_close(alone[0], score[row, :length], rtol=1e-4, atol=1e-6)
+    assert bool((score < 0).any()) == SCORES[name].signed
+
+
 @pytest.mark.parametrize("name", NEEDS_EMBEDDING)
 def test_models_without_embed_are_refused(name: str):
     with pytest.raises(NotApplicable, match="embed"):
@@ -86,7 +103,7 @@ def test_models_without_embed_are_refused(name: str):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(SCORES.keys() - {*NEEDS_EMBEDDING, *NEEDS_AFFINE_TERMS, "deeplift"})
+    "name", sorted(set(PLAIN) - {*NEEDS_EMBEDDING, *NEEDS_AFFINE_TERMS, "deeplift"})
 )
 def test_other_scores_need_only_the_three_methods(name: str):
     SCORES[name].check(Bare())
@@ -108,7 +125,7 @@ def test_scores_are_zero_if_only_one_class_is_allowed():
     view = view_of([5, 5], encoder="average", task="pair", classes=3)
     allowed = torch.tensor([[False, True, False], [True, True, True]])
     view = replace(view, batch=replace(view.batch, allowed=allowed))
-    for name in SCORES.keys() - {"attention", "attention_norm", "attention_contribution", "random"}:
+    for name in set(PLAIN) - {"attention", "attention_norm", "attention_contribution", "random"}:
         score = SCORES[name].compute(view)
         assert (score[0].abs() < 1e-12).all(), name
         assert score[1].isfinite().all(), name

@@ -15,9 +15,8 @@ import torch
 
 from assay.exact.erasure import AffineErasure, Erasure, at_least_two_logits
 from assay.exact.numerics import Flags, Floats, Indices, document_chunks
-from assay.models.view import View, predict
-from assay.scores.gradients import log_odds
-from assay.statistics.divergence import class_probabilities
+from assay.models.view import View
+from assay.scores.gradients import weight_gradients
 
 Rests = Callable[[Indices], Flags]  # steps (P,) -> the items that are left (B, P, T)
 
@@ -91,22 +90,14 @@ class DecodedErasure:
 
     @cached_property
     def _slopes(self) -> Floats | None:
-        """The gradient by head, (B, H, T); (B, 1, T) for a model without heads.
-
-        Through the log-odds, d p = p (1 - p) d(log-odds): they do not saturate in float32.
-        """
+        """The gradient by head, (B, H, T); (B, 1, T) for a model without heads."""
         view, mass = self.view, self.weights.sum(1, keepdims=True)
         own = torch.from_numpy(self.weights / mass) if view.heads is None else view.heads
-        weights = own.detach().to(view.states.items).clone().requires_grad_()
-        with torch.enable_grad():
-            logits = predict(view.model, view.states, weights)
-            if not logits.requires_grad:
-                return None
-            odds = log_odds(logits, torch.from_numpy(self.intact.argmax(-1)).to(logits.device))
-            (slope,) = torch.autograd.grad(odds.sum(), weights)
-        yes, no = class_probabilities(odds.detach().double()[:, None]).unbind(-1)
-        by_head = slope.double().reshape(len(slope), -1, slope.shape[-1])
-        return np.asarray((by_head * (yes * no)[:, None, None]).cpu())
+        decided = torch.from_numpy(self.intact.argmax(-1)).to(view.weights.device)
+        slopes = weight_gradients(view, own, decided)
+        if slopes is None:
+            return None
+        return np.asarray(slopes.reshape(len(slopes), -1, slopes.shape[-1]).cpu())
 
     @cached_property
     def without_each(self) -> Floats:

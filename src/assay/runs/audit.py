@@ -156,6 +156,8 @@ def compute_scores(
         with stopwatch(GRADIENT.name):
             share_encoding(view, through_attention=GRADIENT_ATTENTION.name in names)
     for score in scores:
+        if score.heads and view.heads is None:
+            continue
         try:
             # Before any sampling: whether a score applies must not depend on the batch.
             score.check(view.model)

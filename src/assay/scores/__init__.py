@@ -4,6 +4,7 @@ from assay.plugins import registry
 from assay.scores.attention import ATTENTION, ATTENTION_CONTRIBUTION, ATTENTION_NORM, RANDOM
 from assay.scores.deeplift import DEEPLIFT
 from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, GRADIENT_INPUT, GRADIENT_NORM
+from assay.scores.heads import ATTENTION_GRADIENT, ATTENTION_ROLLOUT, ATTENTION_VALUE_NORM
 from assay.scores.integrated_gradients import INTEGRATED_GRADIENTS
 from assay.scores.leave_one_out import LEAVE_ONE_OUT
 from assay.scores.replacement import FEATURE_PERMUTATION, LEAVE_ONE_OUT_MASKED
@@ -26,6 +27,9 @@ _ALL = (
     KERNEL_SHAP,
     FEATURE_PERMUTATION,
     LEAVE_ONE_OUT_MASKED,
+    ATTENTION_ROLLOUT,
+    ATTENTION_VALUE_NORM,
+    ATTENTION_GRADIENT,
 )
 SCORES: dict[str, Score] = registry(_ALL, "assay.scores", Score)
 

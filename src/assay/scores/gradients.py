@@ -29,6 +29,7 @@ from assay.models.protocol import Model, States, SupportsEmbedding
 from assay.models.recording import EmbeddingSlopes, Recording, SupportsRecording
 from assay.models.view import RECORDING, NotApplicable, View, predict
 from assay.scores.score import Score
+from assay.statistics.divergence import class_probabilities
 
 # Places in a view's cache.
 FIXED, THROUGH = "gradients with attention fixed", "gradients through attention"
@@ -162,6 +163,23 @@ def cached_gradients(view: View) -> EmbeddingGradients:
         view.cache[FIXED] = embedding_gradients(view, view.own_weights)
     found: EmbeddingGradients = view.cache[FIXED]
     return found
+
+
+def weight_gradients(view: View, weights: Tensor, classes: Tensor) -> Tensor | None:
+    """The gradient of these classes' probabilities in the weights, in float64.
+
+    The weights have the form of `View.own_weights`. As above, the gradient is computed through the
+    log-odds, which do not saturate in float32. None for a model that cannot be differentiated.
+    """
+    given = weights.detach().to(view.states.items).clone().requires_grad_()
+    with torch.enable_grad():
+        logits = predict(view.model, view.states, given)
+        if not logits.requires_grad:
+            return None
+        odds = log_odds(logits, classes)
+        (slope,) = torch.autograd.grad(odds.sum(), given)
+    yes, no = class_probabilities(odds.detach().double()[:, None]).unbind(-1)
+    return slope.double() * (yes * no).reshape(-1, *[1] * (slope.dim() - 1))
 
 
 def gradient(view: View) -> Tensor:

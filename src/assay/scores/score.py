@@ -47,6 +47,7 @@ class Score:
     paper: str
     compute: Callable[[View], Tensor]  # (B, T) float64, zero on padding; may raise NotApplicable
     check: Callable[[Model], object] = any_model  # raises NotApplicable without computing
+    heads: bool = False  # only of models with several heads; for others it is not even mentioned
     signed: bool = False  # negative values: the item speaks against the prediction
     costly: bool = False  # computed on a sample of the documents of the run
     cost: Cost = one_copy_per_item  # in encoder steps; of costly scores, to choose the sample
