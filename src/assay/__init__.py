@@ -9,9 +9,10 @@
 
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
-verdict. `huggingface` and `tap` attach models of your own. `write_report` redraws the page of a run
-directory, `compare` shows several runs side by side, and `register` adds your own probes, scores
-and corpora. Mistakes that you can correct raise `UserError`.
+verdict. `huggingface` and `tap` attach models of your own, and `check_model` proves that a model is
+attached faithfully. `write_report` redraws the page of a run directory, `compare` shows several
+runs side by side, and `register` adds your own probes, scores and corpora. Mistakes that you can
+correct raise `UserError`.
 """
 
 import os
@@ -24,7 +25,9 @@ from assay.errors import UserError
 if TYPE_CHECKING:
     from assay.api import (
         Audit,
+        CheckReport,
         audit,
+        check_model,
         compare,
         huggingface,
         load_corpus,
@@ -43,9 +46,11 @@ if "torch" not in sys.modules:
 __version__ = VERSION
 __all__ = [
     "Audit",
+    "CheckReport",
     "UserError",
     "__version__",
     "audit",
+    "check_model",
     "compare",
     "huggingface",
     "load_corpus",

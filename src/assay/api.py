@@ -20,6 +20,7 @@ from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
 from assay.data.sources import SOURCES
 from assay.errors import UserError
+from assay.models.adapters.check import CheckReport, check_model
 from assay.models.adapters.torch_module import tap
 from assay.models.build import TrainedModel, save_model
 from assay.models.conformance import check_interface
@@ -59,8 +60,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Audit",
+    "CheckReport",
     "Fitted",
     "audit",
+    "check_model",
     "compare",
     "huggingface",
     "load_corpus",

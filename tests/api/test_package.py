@@ -11,6 +11,7 @@ from assay.config import VERSION
 
 VERBS = (
     "audit",
+    "check_model",
     "compare",
     "huggingface",
     "load_corpus",
@@ -29,7 +30,7 @@ def in_new_python(code: str) -> str:
 
 
 def test_the_public_names_are_listed():
-    assert dir(assay) == sorted([*VERBS, "Audit", "UserError", "__version__"])
+    assert dir(assay) == sorted([*VERBS, "Audit", "CheckReport", "UserError", "__version__"])
     assert sorted(assay.__all__) == dir(assay)
     assert assay.__version__ == VERSION
     assert all(callable(getattr(assay, verb)) for verb in VERBS)

@@ -100,7 +100,7 @@ def _check_weights(weights: Tensor, batch: Batch) -> None:
         )
     _check_signs(weights, batch, "attend")
     sums = weights.double().sum(1)
-    wrong = (sums - 1).abs() > _rounding(weights)
+    wrong = (sums - 1).abs() > rounding(weights)
     if wrong.any():
         row = int(wrong.nonzero()[0, 0])
         raise UserError(
@@ -139,14 +139,14 @@ def _check_head_weights(model: SupportsHeads, batch: Batch, states: States) -> N
         )
     _check_signs(heads, batch, "head_weights")
     sums, words = heads.double().sum(-1), "at most one"
-    wrong = sums - 1 > _rounding(heads)
+    wrong = sums - 1 > rounding(heads)
     if isinstance(model, SupportsWeightsApart):
         for apart in model.weights_apart(states).values():
             sums = sums + apart.double()
         # A row of zeros is one that the document does not have, as a query beyond its end.
         words, wrong = (
             "one, with what stands apart",
-            ((sums - 1).abs() > _rounding(heads)) & (sums != 0),
+            ((sums - 1).abs() > rounding(heads)) & (sums != 0),
         )
     if wrong.any():
         row, head = wrong.nonzero()[0].tolist()
@@ -227,7 +227,7 @@ def _check_same(
     apart = (one.double() - other.double()).abs().nan_to_num(0.0)
     scale = other.double().abs().nan_to_num(0.0, 0.0, 0.0).clamp(min=1)
     excess = apart / scale
-    if bool((excess > _rounding(other)).any()):
+    if bool((excess > rounding(other)).any()):
         place = int(excess.flatten().argmax())
         first, second = float(one.flatten()[place]), float(other.flatten()[place])
         raise UserError(
@@ -236,7 +236,8 @@ def _check_same(
         )
 
 
-def _rounding(values: Tensor) -> float:
+def rounding(values: Tensor) -> float:
+    """The largest difference that rounding may explain, for numbers of this type."""
     return ROUNDING.get(values.dtype, COARSE)
 
 

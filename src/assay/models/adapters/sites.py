@@ -1,7 +1,7 @@
 """The attention computations of a module: where they are, and which axis of the weights is which.
 
 The axes are not guessed from their sizes. The module reads the same documents three times: as they
-are, with one item more, and with one document more. An axis that grows with the documents' length
+are, with one item less, and with one document more. An axis that grows with the documents' length
 is that of the items or of the queries, and one that grows with the number of documents is theirs.
 """
 
@@ -106,13 +106,21 @@ def seen_sites(module: nn.Module, run: Callable[[Batch], object], batch: Batch) 
     """What `run` computes with the module on two documents, with the axes of all weights."""
     two = batch.take(torch.tensor([0, len(batch.ids) - 1]))
     three = batch.take(torch.tensor([0, len(batch.ids) - 1, 0]))
-    calls, longer, more = (
+    change = -1 if two.mask.shape[1] > 2 else 1
+    other = without_last_column(two) if change < 0 else with_one_item_more(two)
+    calls, changed, more = (
         attention_calls(module, lambda read=read: run(read))  # type: ignore[misc]
-        for read in (two, with_one_item_more(two), three)
+        for read in (two, other, three)
     )
     return SeenSites(
-        _describe(call, calls, _same(call, longer), _same(call, more)) for call in calls
+        _describe(call, calls, _axes(call, _same(call, changed), change, _same(call, more)))
+        for call in calls
     )
+
+
+def without_last_column(batch: Batch) -> Batch:
+    """The batch without the last item of its longest documents."""
+    return replace(batch, items=batch.items[:, :-1], mask=batch.mask[:, :-1])
 
 
 def with_one_item_more(batch: Batch) -> Batch:
@@ -131,10 +139,7 @@ def _same(call: AttentionCall, others: Sequence[AttentionCall]) -> tuple[int, ..
 
 
 def _describe(
-    call: AttentionCall,
-    calls: Sequence[AttentionCall],
-    longer: tuple[int, ...] | None,
-    more: tuple[int, ...] | None,
+    call: AttentionCall, calls: Sequence[AttentionCall], axes: Axes | None
 ) -> SeenAttention:
     weights = call.weights.detach()
     sums = weights.double().sum(call.axis)
@@ -145,7 +150,7 @@ def _describe(
         call.path,
         tuple(weights.shape),
         bool(((sums - 1).abs() <= row_rounding(weights.dtype)).all()),
-        None if longer is None or more is None else _axes(call, longer, more),
+        axes,
         call.values is not None,
         fed[0] if fed else None,
     )
@@ -155,20 +160,26 @@ def _shares(one: Tensor, other: Tensor) -> bool:
     return one.data_ptr() == other.data_ptr() and one.numel() == other.numel()
 
 
-def _axes(call: AttentionCall, longer: tuple[int, ...], more: tuple[int, ...]) -> Axes | None:
-    """The axes, if one is that of the items and another one that of the two documents."""
+def _axes(
+    call: AttentionCall,
+    changed: tuple[int, ...] | None,
+    change: int,
+    more: tuple[int, ...] | None,
+) -> Axes | None:
+    """The axes, if one is that of the items and another one that of the two documents.
+
+    `changed` is the shape with so many items more, `more` the shape with three documents.
+    """
     shape = tuple(call.weights.shape)
-    if not len(shape) == len(longer) == len(more):
+    if changed is None or more is None or not len(shape) == len(changed) == len(more):
         return None
-    items = len(shape) + call.axis
-    grows = [axis for axis, size in enumerate(shape) if longer[axis] == size + 1]
-    counted = [axis for axis, size in enumerate(shape) if 2 * more[axis] == 3 * size > 0]
-    changed = [
-        axis for axis, size in enumerate(shape) if longer[axis] != size or more[axis] != size
-    ]
+    items, places = len(shape) + call.axis, range(len(shape))
+    grows = [axis for axis in places if changed[axis] == shape[axis] + change]
+    counted = [axis for axis in places if 2 * more[axis] == 3 * shape[axis] > 0]
+    moved = {axis for axis in places if not shape[axis] == changed[axis] == more[axis]}
     if items not in grows or len(grows) > 2 or len(counted) != 1:
         return None
-    if set(grows) & set(counted) or set(changed) != {*grows, *counted}:
+    if set(grows) & set(counted) or moved != {*grows, *counted}:
         return None
     (documents,) = counted
     queries = next((axis for axis in grows if axis != items), None)

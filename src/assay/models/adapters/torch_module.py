@@ -253,9 +253,25 @@ class TappedModule:
         """Logits (B, C) while every attention computation is seen and none is changed."""
         return self._logits(batch, change=lambda call: None)
 
+    def seen_site(self, batch: Batch) -> SeenAttention:
+        """The attention on trial: seen once, with all that the module can give, and then kept."""
+        if self._seen is None:
+            with torch.no_grad():
+                self._sites = self.sites(batch)
+                self._seen = choose_site(self._sites, self._choice, type(self.module).__name__)
+                self._text = find_text_embedding(
+                    self.module, self._inputs, batch, len(self._around.before), self._logits
+                )
+            if self._text is not None:
+                self.embed = self._text.read
+                self.contextualise = lambda embedded, batch: self._encode(batch, embedded)
+            if self._seen.has_values and self._rows.site.query != "mean":
+                self.item_values, self.output_matrix = _item_values, lambda states: None
+        return self._seen
+
     def times_met(self, batch: Batch) -> int:
         """How often the site is met in one forward pass."""
-        seen, met = self._look(batch), []
+        seen, met = self.seen_site(batch), []
         others = {one.index for one in self._sites} - {one.index for one in self._sites.possible}
         chosen = {seen.index} if isinstance(self._choice, int) else None
 
@@ -268,7 +284,7 @@ class TappedModule:
         return len(met)
 
     def _encode(self, batch: Batch, embedded: Tensor | None) -> TappedStates:
-        seen = self._look(batch)
+        seen = self.seen_site(batch)
         assert seen.axes is not None
         found: list[AttentionCall] = []
 
@@ -320,7 +336,7 @@ class TappedModule:
         return torch.cat(logits).view(documents, count, -1)
 
     def _decode_rows(self, states: TappedStates, rows: Tensor, proposals: Tensor) -> Tensor:
-        seen, batch = self._look(states.batch), states.batch.take(rows)
+        seen, batch = self.seen_site(states.batch), states.batch.take(rows)
         real = self._around.real(batch)
 
         def put(call: AttentionCall) -> Tensor | None:
@@ -347,22 +363,6 @@ class TappedModule:
             with self._text.replaced(embedded, batch.mask):
                 return intercept(self.module, run, change) if change else run()
         return intercept(self.module, run, change) if change else run()
-
-    def _look(self, batch: Batch) -> SeenAttention:
-        """See the module once, choose the site, and offer what the module can give."""
-        if self._seen is None:
-            with torch.no_grad():
-                self._sites = self.sites(batch)
-                self._seen = choose_site(self._sites, self._choice, type(self.module).__name__)
-                self._text = find_text_embedding(
-                    self.module, self._inputs, batch, len(self._around.before), self._logits
-                )
-            if self._text is not None:
-                self.embed = self._text.read
-                self.contextualise = lambda embedded, batch: self._encode(batch, embedded)
-            if self._seen.has_values and self._rows.site.query != "mean":
-                self.item_values, self.output_matrix = _item_values, lambda states: None
-        return self._seen
 
     def _batch(self, texts: Sequence[str | Sequence[str]]) -> Batch:
         classes = self.classes or ("unnamed",)
