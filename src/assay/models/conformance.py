@@ -66,11 +66,7 @@ def check_batch(model: Model, batch: Batch) -> None:
     _check_logits(logits, batch, len(model.classes), "decode")
     both = torch.stack([weights, weights], 1)
     proposed = model.decode(states, both)
-    if proposed.shape != (len(batch.ids), 2, logits.shape[-1]):
-        raise UserError(
-            f"`decode` gives the shape {_shape(proposed)} for two proposals of weights "
-            f"{_shape(both)}: weights of shape (B, P, T) must give logits of shape (B, P, C)."
-        )
+    _check_proposal_shape(proposed, both, logits)
     _check_same(proposed[:, 0], logits, "`decode` with two proposals", "`decode` with one")
     if isinstance(model, SupportsAffineTerms):
         terms = model.affine_terms(states)
@@ -78,6 +74,44 @@ def check_batch(model: Model, batch: Batch) -> None:
         _check_same(sums, logits, "`affine_terms`, summed with the weights,", "`decode`")
     _check_routes(model, batch, predict(model, states))
     _check_empty(model, batch)
+
+
+@torch.no_grad()
+def check_shapes(model: Model, batch: Batch) -> None:
+    """Raise an error if a method returns anything else than tensors of the right shape.
+
+    It is the part of `check_batch` without which weights and logits cannot be compared at all.
+    """
+    states = model.encode(batch)
+    _check_states(states, batch)
+    weights = model.attend(states)
+    _check_weight_shape(weights, batch)
+    if isinstance(model, SupportsHeads):
+        heads = model.head_weights(states)
+        _check_head_shape(heads, batch)
+        _check_head_proposal_shape(
+            model.decode_heads(states, torch.stack([heads, heads], 1)), heads
+        )
+    both = torch.stack([weights, weights], 1)
+    logits = model.decode(states, weights)
+    _check_logits(logits, batch, len(model.classes), "decode")
+    _check_proposal_shape(model.decode(states, both), both, logits)
+
+
+def _check_proposal_shape(proposed: Tensor, both: Tensor, logits: Tensor) -> None:
+    if proposed.shape != (len(both), 2, logits.shape[-1]):
+        raise UserError(
+            f"`decode` gives the shape {_shape(proposed)} for two proposals of weights "
+            f"{_shape(both)}: weights of shape (B, P, T) must give logits of shape (B, P, C)."
+        )
+
+
+def _check_head_proposal_shape(logits: Tensor, heads: Tensor) -> None:
+    if logits.dim() != 3 or logits.shape[1] != 2:
+        raise UserError(
+            f"`decode_heads` gives the shape {_shape(logits)} for two proposals of the weights of "
+            f"{heads.shape[1]} heads: weights (B, P, H, T) must give logits (B, P, C)."
+        )
 
 
 def _check_states(states: object, batch: Batch) -> None:
@@ -92,12 +126,16 @@ def _check_states(states: object, batch: Batch) -> None:
         )
 
 
-def _check_weights(weights: Tensor, batch: Batch) -> None:
+def _check_weight_shape(weights: Tensor, batch: Batch) -> None:
     if weights.shape != batch.mask.shape:
         raise UserError(
             f"`attend` returns weights of shape {_shape(weights)} for a batch of shape "
             f"{_shape(batch.mask)}: return one weight per item, (B, T)."
         )
+
+
+def _check_weights(weights: Tensor, batch: Batch) -> None:
+    _check_weight_shape(weights, batch)
     _check_signs(weights, batch, "attend")
     sums = weights.double().sum(1)
     wrong = (sums - 1).abs() > rounding(weights)
@@ -129,14 +167,18 @@ def _check_signs(weights: Tensor, batch: Batch, method: str) -> None:
             )
 
 
-def _check_head_weights(model: SupportsHeads, batch: Batch, states: States) -> None:
-    heads = model.head_weights(states)
+def _check_head_shape(heads: Tensor, batch: Batch) -> None:
     documents, items = batch.mask.shape
     if heads.dim() != 3 or heads.shape[0] != documents or heads.shape[2] != items:
         raise UserError(
             f"`head_weights` returns weights of shape {_shape(heads)} for a batch of shape "
             f"{_shape(batch.mask)}: return one weight per head and item, (B, H, T)."
         )
+
+
+def _check_head_weights(model: SupportsHeads, batch: Batch, states: States) -> None:
+    heads = model.head_weights(states)
+    _check_head_shape(heads, batch)
     _check_signs(heads, batch, "head_weights")
     sums, words = heads.double().sum(-1), "at most one"
     wrong = sums - 1 > rounding(heads)
@@ -163,11 +205,7 @@ def _check_decoded_heads(model: Model, batch: Batch, states: States, weights: Te
     shown = model.shown_weights(heads)
     _check_same(shown, weights, "`shown_weights(head_weights)`", "`attend`", "weight")
     logits = model.decode_heads(states, torch.stack([heads, heads], 1))
-    if logits.dim() != 3 or logits.shape[1] != 2:
-        raise UserError(
-            f"`decode_heads` gives the shape {_shape(logits)} for two proposals of the weights of "
-            f"{heads.shape[1]} heads: weights (B, P, H, T) must give logits (B, P, C)."
-        )
+    _check_head_proposal_shape(logits, heads)
     _check_logits(logits[:, 0], batch, len(model.classes), "decode_heads")
     two, one = "`decode_heads` with two proposals", "`decode_heads` with one"
     _check_same(logits[:, 0], predict(model, states, heads), two, one)

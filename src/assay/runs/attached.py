@@ -20,6 +20,7 @@ from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus
 from assay.engines import Task, run_graph
 from assay.errors import UserError
+from assay.models.adapters.check import check_documents
 from assay.models.conformance import check_batch, check_interface
 from assay.models.fingerprint import model_fingerprint
 from assay.models.protocol import Model
@@ -114,10 +115,11 @@ def audit_attached(
 
 
 def check_attached(model: object, corpus: Corpus, device: str = "cpu") -> Model:
-    """The object as a model, if it keeps the interface on every test document."""
+    """The object as a model, if it passes all checks and keeps the interface on every document."""
     if not corpus.test:
         raise UserError(f"the corpus {corpus.name} has no test documents: there is nothing to ask.")
     checked = check_interface(model, corpus.classes)
+    check_documents(checked, corpus, device).refuse()
     split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
         check_batch(checked, split.batch(cut.tolist()).to(device))

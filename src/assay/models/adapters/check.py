@@ -111,9 +111,14 @@ def check_model(model: object, documents: Corpus | Sequence[str | Sequence[str]]
     except UserError as error:
         failed = Check(METHODS, False, str(error))
         return CheckReport(type(model).__name__, 0, (failed,))
-    batches = trial_batches(_corpus(checked, documents))
+    return check_documents(checked, _corpus(checked, documents))
+
+
+def check_documents(model: Model, corpus: Corpus, device: str = "cpu") -> CheckReport:
+    """The report for documents that are in the form in which the model reads them."""
+    batches = [batch.to(device) for batch in trial_batches(corpus)]
     count = sum(len(batch.ids) for batch in batches)
-    return CheckReport(type(model).__name__, count, tuple(check_attached(checked, batches)))
+    return CheckReport(type(model).__name__, count, tuple(check_attached(model, batches)))
 
 
 def check_attached(model: Model, batches: Sequence[Batch]) -> list[Check]:

@@ -22,7 +22,7 @@ from assay.models.adapters.proof_material import (
     largest_difference,
 )
 from assay.models.adapters.site import row_rounding
-from assay.models.conformance import check_batch, rounding
+from assay.models.conformance import check_batch, check_shapes, rounding
 from assay.models.protocol import Model, SupportsWeightsApart
 from assay.models.view import predict
 
@@ -59,7 +59,8 @@ def in_evaluation_mode(trial: Trial) -> Outcome | None:
 
 
 def attention_found(trial: Trial) -> Outcome | None:
-    """The attention is there; the model's own error says what is missing."""
+    """Weights and logits are there in the right shapes; an error of the model says if not."""
+    check_shapes(trial.model, trial.batch)
     heads = trial.weights.shape[1]  # an adapter knows its site when it has seen the documents
     site = getattr(trial.model, "site", None)
     seen = f"{heads} rows of weights for each document" if site is None else str(site)
