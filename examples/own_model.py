@@ -32,9 +32,8 @@ class Lexicon:
 
 if __name__ == "__main__":
     rng = random.Random(0)
-    cues = [rng.choice(("good", "bad")) for _ in range(200)]
-    documents = [rng.sample([cue, *WORDS[2:] * 2], 11) for cue in cues]
-    documents = [[cue, *words] for cue, words in zip(cues, documents, strict=True)]
+    cues = [rng.choice(("good", "bad")) for _ in range(100)]
+    documents = [rng.sample([cue, *WORDS[2:]], 6) for cue in cues]
     labels = ["positive" if cue == "good" else "negative" for cue in cues]
     for claim in assay.audit(Lexicon(), documents, labels).verdict():
         print(f"{claim['finding']:14} {claim['says']}")
