@@ -94,7 +94,10 @@ def claim_line(claim: "ClaimFinding") -> str:
 
 def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:
     """The size of a corpus, what was left out and what was guessed, from its run.json entry."""
-    sizes = ", ".join(f"{corpus['sizes'][split]:,} {split}" for split in ("train", "dev", "test"))
+    found = corpus["sizes"]
+    sizes = ", ".join(f"{found[split]:,} {split}" for split in ("train", "dev", "test"))
+    if not found["train"] and not found["dev"]:  # of an attached model, all are audited
+        sizes = f"{found['test']:,} documents"
     yield f"{corpus['name']}: {sizes}; classes {_shortened(corpus['classes'])}"
     for reason, count in corpus["dropped"].items():
         yield f"  left out {count:,}: {reason}"

@@ -50,7 +50,9 @@ def corpus_of_texts(
     )
     empty = len(texts) - len(read.rows)
     dropped = {"without words": empty} if empty else {}
-    return replace(corpus, vocabulary=vocabulary, dropped=dropped, notes=notes)
+    return replace(
+        corpus, vocabulary=vocabulary, dropped=dropped, notes=notes, truncated=read.truncated
+    )
 
 
 def _notes(read: ReadTexts, texts: int, longest: int) -> tuple[str, ...]:

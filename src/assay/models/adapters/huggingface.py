@@ -310,9 +310,10 @@ def _load(name: str, download: bool) -> tuple[Any, Any]:
     try:
         AutoConfig.from_pretrained(name, **where)
         tokenizer = AutoTokenizer.from_pretrained(name, **where)
-        network, info = AutoModelForSequenceClassification.from_pretrained(
-            name, use_safetensors=True, output_loading_info=True, **where
-        )
+        with _bars(shown=download):
+            network, info = AutoModelForSequenceClassification.from_pretrained(
+                name, use_safetensors=True, output_loading_info=True, **where
+            )
     except (OSError, ValueError) as error:
         cure = (
             "Check the name and your connection."
@@ -329,6 +330,20 @@ def _load(name: str, download: bool) -> tuple[Any, Any]:
             "not a finished classifier. Fine-tune it on your task and save it first."
         )
     return network.eval().requires_grad_(False), tokenizer
+
+
+@contextmanager
+def _bars(shown: bool) -> Iterator[None]:
+    """Leave out the progress bars of `transformers`, unless they are for a download."""
+    bars: Any = transformers_logging  # its functions have no types
+    before = bars.is_progress_bar_enabled()
+    if not shown:
+        bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if before:
+            bars.enable_progress_bar()
 
 
 def _classes(config: Any) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ of the document shows, and which claims cannot be tested without training the mo
 
 from collections.abc import Iterator
 
+from assay.evidence import APART_ALL
 from assay.report.text import count, percent
 from assay.runs.directory import RunRecord
 
@@ -23,6 +24,7 @@ def _sentences(record: RunRecord) -> Iterator[str]:
     shows = model.text("shows")
     if shows is not None:
         yield f"The heat map shows {shows}."
+    yield from _apart(record)
     truncated, share = model.count("truncated_documents"), model.number("truncated_share")
     if truncated and share is not None:
         yield (
@@ -35,3 +37,24 @@ def _sentences(record: RunRecord) -> Iterator[str]:
             f"Not measured, because each needs a trainer: {', '.join(missing)}. assay does not "
             "know how to train this model again."
         )
+
+
+def _apart(record: RunRecord) -> Iterator[str]:
+    """How much of the attention lies on nothing that the document says, by name."""
+    rows = [
+        row
+        for row in record.summary
+        if (row.quantity, row.statistic, row.predicted) == ("share_apart", "mean", "all")
+    ]
+    shares = {row.group: row.value for row in rows if row.value is not None}
+    total = shares.pop(APART_ALL, None)
+    if total is None:
+        return
+    if not total:
+        yield "All of the attention lies on the items of the document."
+        return
+    named = ", ".join(f"{name} {percent(value)}" for name, value in shares.items() if value)
+    yield (
+        f"Of the attention, {percent(total)} stands apart from the items ({named}); the heat map "
+        "shows the rest, scaled to one."
+    )
