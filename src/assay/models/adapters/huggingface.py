@@ -296,7 +296,7 @@ def _switch(module: Any) -> bool:
     eos = getattr(module.config, "eos_token_id", None)
     ids[0, -1] = eos if isinstance(eos, int) else 1
     with _watched(watch), torch.no_grad():
-        module(input_ids=ids)
+        module(input_ids=ids, attention_mask=torch.ones_like(ids))
     return watch.met > 0
 
 

@@ -93,6 +93,8 @@ class TextItems:
         """The words of one text with their ids; tokens of a list stay as they are."""
         given = None if isinstance(text, str) else list(text)
         plain = text if isinstance(text, str) else " ".join(text)
+        if not plain.strip():
+            return []
         encoded = self.tokenizer(plain, return_offsets_mapping=True, verbose=False)
         inner = [place for place, owner in enumerate(encoded.sequence_ids(0)) if owner is not None]
         if not inner:

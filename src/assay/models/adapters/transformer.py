@@ -49,8 +49,9 @@ class AttachedTransformer:
         self.site = site
         self._table = trial_table(texts, network.ids)
         with torch.no_grad():
+            either = trial_positions(self._table, network.device, left=False)
+            self.attention_calls, self.heads = count_attention(network, either)
             self.pads_left = pads_left(network, self._table, network.device)
-            self.attention_calls, self.heads = count_attention(network, self._tried)
             self.stack = find_stack(network, self._tried)
             self.layers = self.attention_calls if self.stack is None else len(self.stack.layers)
             self._passes: dict[int, SitePasses] = {}
@@ -80,10 +81,11 @@ class AttachedTransformer:
 
     def _check_row(self) -> None:
         """A decoder's first position sees only itself: there is nothing to show."""
-        if not bool(self.head_weights(self.passes.capture(self._tried)).any()):
+        seen = self.head_weights(self.passes.capture(self._tried)) > 0
+        if int(seen.any(1).sum(1).max()) < 2:
             raise UserError(
-                f"in {type(self.module).__name__}, {self.site}, has no weight on any item "
-                'of a document: show another row. Decoders read their last one (query="last").'
+                f"in {type(self.module).__name__}, {self.site}, there is no weight on more than "
+                'one item: show another row. Decoders read the last one (query="last").'
             )
 
     @property
