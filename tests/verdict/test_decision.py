@@ -97,6 +97,14 @@ def test_where_measures_disagree_the_one_farthest_from_deciding_is_shown():
     assert entry["effect"] == pytest.approx(MIDDLE)
     entry = decided(measure(0.5), measure(MIDDLE, 0.01))
     assert entry["effect"] == pytest.approx(MIDDLE)
+    entry = decided(measure(0.5, 0.4), measure(0.01), measure(0.06, 0.3))
+    assert entry["effect"] == pytest.approx(0.06)
+    assert entry["tested_effect"] == pytest.approx(0.5)
+
+
+def test_the_effect_shown_is_the_tested_one_where_all_measures_lie_on_one_side():
+    for entry in (decided(measure(0.5), measure(0.3)), decided(measure(0.01), measure(0.03))):
+        assert entry["effect"] == entry["tested_effect"]
 
 
 def test_the_reason_says_where_the_measures_lie():

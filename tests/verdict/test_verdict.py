@@ -12,7 +12,7 @@ FIELDS = {
     *("claim", "says", "probe", "paper", "yardstick", "notion", "finding", "reason", "effect"),
     *("low", "high", "level", "low95", "high95", "n", "models", "p", "supported_above", "why"),
     *("contradicted_below", "unit", "formula", "smallest_decidable", "would_settle", "measures"),
-    "beside",
+    *("tested_effect", "beside"),
 }
 
 

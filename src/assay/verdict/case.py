@@ -84,15 +84,20 @@ class Case:
 
     @property
     def binding(self) -> Measure:
-        """The measure on which the finding depends: the last to pass on the side of the effects.
+        """The measure that is shown: the one on which the finding depends.
 
         Where the effects lie between the thresholds or on different sides, it is the measure that
         is farthest from any decision.
         """
         if self.side is None:
             return max(self.measures, key=self._farthest_from_deciding)
+        return self.last_to_pass
+
+    @property
+    def last_to_pass(self) -> Measure:
+        """The last measure to pass on the leaning side."""
         lowest_first = sorted(self.measures, key=lambda each: each.estimate.value)
-        if self.side == "above":
+        if self.leaning == "above":
             threshold = self.claim.supported_above
             return max(lowest_first, key=lambda each: each.estimate.p_above(threshold))
         threshold = self.claim.contradicted_below

@@ -95,6 +95,7 @@ def _numbers(case: Case, compared: Comparison) -> dict[str, Any]:
         "low95": _number(low95),
         "high95": _number(high95),
         "formula": binding.formula,
+        "tested_effect": _number(case.last_to_pass.estimate.value),
         "smallest_decidable": _number(case.claim.supported_above + binding.estimate.value - low),
         "measures": [_measure(case, each, level) for each in several],
     }
@@ -124,7 +125,7 @@ def _number(value: float) -> float | None:
 
 def empty_decision(finding: Finding, why: str) -> dict[str, Any]:
     """All fields of a decision, with nothing measured."""
-    numbers = ("effect", "low", "high", "level", "low95", "high95")
+    numbers = ("effect", "low", "high", "level", "low95", "high95", "tested_effect")
     return {
         "finding": finding,
         "reason": None,

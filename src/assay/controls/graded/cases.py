@@ -154,7 +154,7 @@ def _answer(case: GradedCase, entry: Mapping[str, Any], family: str) -> GradedAn
         case=case.number,
         finding=entry["finding"],
         reason=entry.get("reason"),
-        effect=entry["effect"],
+        effect=entry["tested_effect"],
         low=entry["low"],
         high=entry["high"],
         measures={each["name"]: each["effect"] for each in entry.get("measures", ())},
