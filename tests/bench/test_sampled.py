@@ -20,14 +20,15 @@ def test_our_scores_equal_those_of_captum(joined, check_measurement):
     measurement = sampled.measure(joined, plain=2)
     check_measurement(measurement, documents=3)
     assert measurement.plain_n == 2
+    assert all(f"{name} " in measurement.notes for name in sampled.LOOPS)
 
 
 def test_a_wrong_score_is_noticed(joined, monkeypatch):
     real = sampled.run_optimized
 
-    def wrong(model, documents):
-        found = real(model, documents)
-        return found | {"lime": [values * 1.01 for values in found["lime"]]}
+    def wrong(model, documents, names=tuple(sampled.LOOPS)):
+        found = real(model, documents, names)
+        return {name: [values * 1.01 for values in scores] for name, scores in found.items()}
 
     monkeypatch.setattr(sampled, "run_optimized", wrong)
     assert sampled.measure(joined, plain=1).equal is False

@@ -56,6 +56,7 @@ def test_the_json_file_has_the_rows(use_rows, file):
         "peak_mb": 12.0,
         "possible_ratio": 6.0,
         "plain_n": 1,
+        "notes": "",
     }
     assert "fast" in result.output
 

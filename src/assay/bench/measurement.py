@@ -36,6 +36,7 @@ class Measurement:
     peak_mb: float | None = None  # of our route, in a process of its own
     possible_ratio: float | None = None  # if our route cost only its matrix products
     plain_n: int | None = None  # documents of the baseline, if it was timed on some and scaled
+    notes: str = ""  # printed below the table
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Row(TypedDict):
     peak_mb: float | None
     possible_ratio: float | None
     plain_n: int | None
+    notes: str
 
 
 def run_bench(bench: Bench) -> Row:
@@ -82,6 +84,7 @@ def run_bench(bench: Bench) -> Row:
         peak_mb=found.peak_mb,
         possible_ratio=found.possible_ratio,
         plain_n=found.plain_n,
+        notes=found.notes,
     )
 
 
@@ -164,7 +167,8 @@ def show_rows(console: Console, rows: Sequence[Row]) -> None:
         table.add_row(*_cells(row))
     console.print(table)
     for row in rows:
-        console.print(f"{row['name']}: {row['what']}{_scaled(row)}", highlight=False)
+        notes = f"; {row['notes']}" if row["notes"] else NOTHING
+        console.print(f"{row['name']}: {row['what']}{_scaled(row)}{notes}", highlight=False)
     used = f"torch {torch.__version__}, {torch.get_num_threads()} threads"
     console.print(
         f"{used}; plain: the papers' plain loops; MB: peak memory of ours", highlight=False

@@ -1,12 +1,12 @@
 """What scores and the rest of an audit cost, in encoder steps.
 
 An encoder step is one step of one direction of a recurrent encoder of 128 units for one copy of a
-document. The numbers below were measured once, with one thread, on documents of 20 to 640 random
-words and a model of the papers' sizes (300-dimensional embeddings, states of 256 units): the
-seconds of each score and of an audit without costly scores, divided by 3 microseconds, which a step
-takes when LIME reads a document. Only their ratios matter, and only to choose how many documents
-the costly scores are computed on. The numbers are constants and are never measured during a run, so
-that every machine and every resumed run chooses the same documents.
+document. The numbers below were measured with one thread on models of the papers' sizes, by
+`scripts/measure_costs.py`, which prints them for the machine it runs on: the seconds of each kind
+of work per item, divided by 3 microseconds, which a step takes when LIME reads a document. Only
+their ratios matter, and only to choose how many documents the costly scores are computed on. The
+numbers are constants and are never measured during a run, so that every machine and every resumed
+run chooses the same documents.
 """
 
 from collections.abc import Callable
@@ -48,8 +48,10 @@ def one_copy_per_item(lengths: Lengths, encoder: EncoderCosts) -> Lengths:
     return lengths**2 * encoder.read
 
 
-RECURRENT = EncoderCosts(read=2, slope=10, rest=50, change=1.3, reread=100)
-FEEDFORWARD = EncoderCosts(read=1, slope=3.5, rest=60, change=6, reread=5)
+RECURRENT = EncoderCosts(read=2, slope=7, rest=50, change=1.3, reread=100)
+GRU = EncoderCosts(read=2.2, slope=4.2, rest=50, change=0.7, reread=100)
+FEEDFORWARD = EncoderCosts(read=0.5, slope=1.2, rest=40, change=3, reread=5)
+_GRU_NAMES = ("-rnn",)
 _FEEDFORWARD_NAMES = ("cnn", "average", "-conv", "-none")
 
 
@@ -58,4 +60,5 @@ def encoder_costs(encoder: str | None, exact_below: int) -> EncoderCosts:
     if encoder is not None and encoder.endswith(_FEEDFORWARD_NAMES):
         # Nothing but the neighbors of an item is read again, whatever the length.
         return replace(FEEDFORWARD, exact_below=0)
-    return replace(RECURRENT, exact_below=exact_below)
+    gated = encoder is not None and encoder.endswith(_GRU_NAMES)
+    return replace(GRU if gated else RECURRENT, exact_below=exact_below)
