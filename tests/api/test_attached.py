@@ -49,6 +49,15 @@ def test_the_tables_hold_the_weights_of_the_object(audit):
     assert audit.instances["attention"][0].to_list() == pytest.approx(expected)
 
 
+def test_a_corpus_with_another_vocabulary_is_read_with_the_words_of_the_model(audit):
+    tokens, labels = lists()
+    corpus = corpus_from_lists(
+        tokens, labels, classes=attached().classes, words=sorted(WORDS)[::-1]
+    )
+    other = assay.audit(attached(), corpus, probes=["permutation"])
+    assert other.instances["attention"].to_list() == audit.instances["attention"].to_list()
+
+
 def test_an_audit_of_an_object_is_saved_and_drawn(audit, tmp_path: Path):
     folder = audit.save(tmp_path / "run")
     assert not (folder / "model.safetensors").exists()

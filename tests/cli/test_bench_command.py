@@ -118,3 +118,19 @@ def test_options_that_exclude_each_other_are_refused(tmp_path):
         result = call(*options)
         assert isinstance(result.exception, UserError)
         assert options[0] in str(result.exception)
+
+
+def test_the_rows_of_attached_models_are_measured_alone(monkeypatch, file, tmp_path):
+    asked = []
+
+    def rows(folder):
+        asked.append(folder)
+        return (Bench("own_permutation", "of a model", lambda: Measurement(1, 1.0)),)
+
+    monkeypatch.setattr("assay.bench.own.own_benches", rows)
+    assert call("--own", "--json", file, "--model", tmp_path).exit_code == 0
+    assert names_in(file) == ["own_permutation"]
+    assert asked == [tmp_path]
+    refused = call("--model", tmp_path).exception
+    assert isinstance(refused, UserError)
+    assert "add --own" in str(refused)

@@ -87,6 +87,17 @@ def test_own_corpus(example):
     assert float(found[1]) > 0.8
 
 
+@pytest.mark.slow
+def test_motif_model(example):
+    """Items are 3-mers: the network finds the site, and attention marks its middle alone."""
+    printed = example("motif_model.py")
+    assert "accuracy: 1.00" in printed
+    assert re.search(r"supported +The prediction depends", printed), printed
+    marked = dict(re.findall(r"(\w+), planted site, auc: (\d\.\d\d)", printed))
+    assert float(marked["gradient"]) > 0.95
+    assert float(marked["attention"]) < float(marked["gradient"])
+
+
 def test_the_readme_calls_the_same_functions_as_the_quickstart():
     verbs = r"assay\.load_corpus|assay\.train|assay\.audit|audit\.report"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -80,6 +80,13 @@ def test_masked_leave_one_out_of_a_model_with_three_methods():
     torch.testing.assert_close(leave_one_out_masked(bare), leave_one_out_masked(inner))
 
 
+def test_a_model_without_an_unknown_word_has_no_masked_leave_one_out():
+    model = Bare()
+    model.unknown = None
+    with pytest.raises(NotApplicable, match="unknown word"):
+        leave_one_out_masked(View(model, batch([4, 2])))
+
+
 def test_feature_permutation_equals_captum():
     view = view_of([7, 3])
     found = feature_permutation(view)

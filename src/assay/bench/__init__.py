@@ -1,10 +1,11 @@
 """Benchmarks: assay's routes timed against the papers' plain loops, and whole runs.
 
-There is one module per kind of row. A new row needs a line in `BENCHES` here. Whole runs (`runs`)
-and their growth (`scale`) are measured apart, because they have columns of their own.
+There is one module per kind of row. A new row needs a line in `BENCHES` here. Attached models
+(`own`) are measured apart, because they need the extra hf; whole runs (`runs`) and their growth
+(`scale`), because they have columns of their own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -53,19 +54,31 @@ BENCHES: tuple[Bench, ...] = (
 
 
 def run_benches(
-    *, long: bool = False, grid: bool = False, track: Track = untracked
+    benches: Sequence[Bench] | None = None,
+    *,
+    long: bool = False,
+    grid: bool = False,
+    track: Track = untracked,
 ) -> Iterator[Row]:
     """Measure the rows one by one: expensive ones only if `long`; with `grid`, only the grid's."""
-    selected = [bench for bench in BENCHES if bench.grid == grid and (long or not bench.long)]
+    benches = BENCHES if benches is None else benches
+    selected = [bench for bench in benches if bench.grid == grid and (long or not bench.long)]
     for bench in track(selected, "bench", len(selected)):
         yield run_bench(bench)
 
 
-def run_and_report(json_file: Path | None, *, long: bool, grid: bool, track: Track) -> bool:
+def run_and_report(
+    json_file: Path | None,
+    benches: Sequence[Bench] | None = None,
+    *,
+    long: bool,
+    grid: bool = False,
+    track: Track,
+) -> bool:
     """Time the rows, print the table, write the JSON file; False if two results differ."""
     _check_writable("--json", json_file)
     rows: list[Row] = []
-    for row in run_benches(long=long, grid=grid, track=track):
+    for row in run_benches(benches, long=long, grid=grid, track=track):
         rows.append(row)
         if json_file is not None:
             write_json(json_file, rows)  # after each row, so that a later failure loses nothing

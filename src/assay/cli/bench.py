@@ -1,12 +1,15 @@
 """`assay bench`: assay's routes timed against the papers' plain loops, and whole runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.app import LogJson, app, display, say
 from assay.errors import UserError
+
+if TYPE_CHECKING:
+    from assay.bench.measurement import Bench
 
 
 @app.command()
@@ -35,6 +38,14 @@ def bench(
             "Those of the --json file are kept.",
         ),
     ] = None,
+    own: Annotated[
+        bool,
+        typer.Option("--own", help="Only measure an attached transformer: about 3 minutes."),
+    ] = False,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With --own: a Hugging Face classifier like BERT."),
+    ] = None,
     write: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="With --scale: write the documentation page here."),
@@ -48,18 +59,23 @@ def bench(
       assay bench --long --json bench.json
       assay bench --grid
       assay bench --run
+      assay bench --own
       assay bench --scale --json scale.json --write docs/scale.md
       assay bench --scale --cells 10000x175 --json scale.json --write docs/scale.md
     """
     from assay.bench import report_growth, report_runs, run_and_report
 
-    modes = [name for name, given in (("grid", grid), ("run", run), ("scale", scale)) if given]
+    asked = {"grid": grid, "run": run, "scale": scale, "own": own}
+    modes = [name for name, given in asked.items() if given]
     if len(modes) > 1:
         raise UserError(f"--{modes[0]} and --{modes[1]} measure different things: pass one of them")
     if write is not None and not scale:
         raise UserError(f"--write {write} is the page of --scale: add --scale")
     if cells is not None and not scale:
         raise UserError(f"--cells {cells} are runs of --scale: add --scale")
+    if model is not None and not own:
+        raise UserError(f"--model {model} is the model of --own: add --own")
+    rows = _own_rows(model) if own else None
     track = display(quiet=False, log_json=log_json).track
     if scale:
         report_growth(file, write, cells, track=track)
@@ -69,6 +85,12 @@ def bench(
             say(f"assay: {row['name']} took {row['ratio']:.2f} times its own arithmetic.")
         if slow:
             raise typer.Exit(1)
-    elif not run_and_report(file, long=long, grid=grid, track=track):
+    elif not run_and_report(file, rows, long=long, grid=grid, track=track):
         say("assay: a fast route and its plain loop disagree, which is a bug in assay.")
         raise typer.Exit(1)
+
+
+def _own_rows(model: Path | None) -> "tuple[Bench, ...]":
+    from assay.bench.own import own_benches
+
+    return own_benches(model)

@@ -17,6 +17,7 @@ from assay.data.frames import LabeledTexts, is_frame, texts_from_file, texts_fro
 from assay.data.lists import corpus_from_lists
 from assay.data.text import to_sentences
 from assay.data.tokenizers import choose_tokenizer
+from assay.data.vocabulary import Vocabulary
 from assay.errors import UserError
 from assay.models.classifier import PairModel
 from assay.models.hierarchical import Han
@@ -105,7 +106,13 @@ def corpus_of_texts(model: Model, texts: LabeledTexts, tokenizer: str | None = N
 
 
 def corpus_of_corpus(model: Model, corpus: Corpus) -> Corpus:
-    """A loaded corpus for the model; one that cuts texts itself gets the words of the documents."""
+    """A loaded corpus for the model; one that cuts texts itself gets the words of the documents.
+
+    A model with the attribute `words` has indices of its own for them.
+    """
+    known = getattr(model, "words", None)
+    if known is not None:
+        return replace(corpus, vocabulary=Vocabulary.of_words(tuple(known)))
     if _own_corpus(model) is None or _was_made_by(model, corpus):
         return corpus
     names = [corpus.classes[document.label] for document in corpus.test]

@@ -54,7 +54,9 @@ FEATURE_PERMUTATION = Score(
 
 
 def leave_one_out_masked(view: View) -> Tensor:
-    """The TVD when the unknown word replaces each item."""
+    """The TVD when the unknown word, or the mask token, replaces each item."""
+    if getattr(view.model, "unknown", UNKNOWN) is None:
+        raise NotApplicable("the model has nothing that stands for an unknown word")
     batch, unknown = with_unknown_item(view.batch)
     replacement = torch.full_like(batch.items, unknown)[..., None]
     moved = replaced_tvd(view, batch, replacement)[..., 0]

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from assay.data.batches import Batch, EncodedSplit
+from assay.data.vocabulary import UNKNOWN
 from assay.errors import UserError
 from assay.models.adapters.interception import mha_fast_path_off
 from assay.models.adapters.torch_module import TappedModule, tap
@@ -295,6 +296,12 @@ def test_words_may_be_a_list_in_the_order_of_the_indices():
         one.untouched_logits(batch_of(one)), other.untouched_logits(batch_of(other))
     )
     assert one.words == other.words == tuple(word for word in WORDS if word.startswith("word"))
+
+
+def test_the_index_of_unknown_words_is_told():
+    assert tap(Plain(), classes=CLASSES, words=WORDS, unknown=1).unknown == 1
+    assert tap(Plain(), classes=CLASSES, words=WORDS).unknown is None
+    assert tap(Plain(), classes=CLASSES).unknown == UNKNOWN
 
 
 @pytest.mark.slow

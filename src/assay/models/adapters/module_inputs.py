@@ -71,9 +71,10 @@ class ModuleInputs:
         return ids.masked_fill(~mask, self.pad), real
 
     @property
-    def has_unknown(self) -> bool:
-        """Whether the module has an index for words that it does not know."""
-        return self.table is None or bool(self.table[UNKNOWN] != _NONE)
+    def unknown(self) -> int | None:
+        """The module's index for words that it does not know; None if it has none."""
+        place = UNKNOWN if self.table is None else int(self.table[UNKNOWN])
+        return None if place == _NONE else place
 
 
 @dataclass(frozen=True)

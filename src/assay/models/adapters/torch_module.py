@@ -159,6 +159,11 @@ class TappedModule:
             return seen_sites(self.module, self._run, batch)
 
     @property
+    def unknown(self) -> int | None:
+        """The module's index for words that it does not know; None if it has none."""
+        return self._inputs.unknown
+
+    @property
     def site(self) -> Site:
         """The attention on trial."""
         seen, shown = self._seen, self._rows.site
