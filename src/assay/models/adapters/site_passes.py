@@ -78,6 +78,10 @@ class Network(Protocol):
         """Logits (B, C); `outputs` replaces whole attention outputs (B, S, H, d) by call."""
         ...
 
+    def untouched_logits(self, positions: Positions) -> Tensor:
+        """Logits (B, C) of the model as it was before it was attached."""
+        ...
+
     def embed(self, positions: Positions) -> Tensor:
         """The embeddings (B, S, m) of the positions."""
         ...

@@ -226,7 +226,9 @@ class TappedModule:
     def decode_heads(self, states: States, heads: Tensor) -> Tensor:
         """Logits (B, P, C) under weights (B, P, H, T) of the heads."""
         kept = _tapped(states)
-        return self._decode(kept, kept.positions.position_weights(kept.own, heads))
+        # Weights that are fixed fix what stands apart, too.
+        own = kept.own if heads.requires_grad else kept.own.detach()
+        return self._decode(kept, kept.positions.position_weights(own, heads))
 
     def weights_apart(self, states: States) -> dict[str, Tensor]:
         """The weight (B, H) of the named positions before and after the items, and of sinks."""

@@ -29,6 +29,7 @@ from assay.models.adapters.site_passes import (
     position_bytes,
 )
 from assay.models.adapters.text_items import TextItems
+from assay.models.adapters.transformer_proof import TransformerProof
 from assay.models.adapters.trial import count_attention, pads_left, trial_positions, trial_table
 from assay.models.protocol import States
 from assay.statistics.divergence import decisions
@@ -36,7 +37,7 @@ from assay.statistics.divergence import decisions
 PREDICTION_CELLS = 2**14
 
 
-class AttachedTransformer:
+class AttachedTransformer(TransformerProof):
     """A transformer with several heads, attached at the row that its heat map shows."""
 
     def __init__(
@@ -296,10 +297,11 @@ class AttachedTransformer:
                 found[row] = self.classes[index]
         return found
 
-    def positions(self, batch: Batch) -> Positions:
-        """The documents of a batch as the model reads them."""
+    def positions(self, batch: Batch, *, other_side: bool = False) -> Positions:
+        """The documents of a batch as the model reads them, or padded on the other side."""
         self._check(batch)
-        return self._positions(batch.items, batch.mask)
+        left = self.pads_left != other_side
+        return self.texts.table.positions(batch.items, batch.mask, left=left)
 
     def _positions(self, items: Tensor, mask: Tensor) -> Positions:
         return self.texts.table.positions(items, mask, left=self.pads_left)
