@@ -13,12 +13,12 @@ import signal
 import sys
 from typing import NoReturn
 
-from assay.cli import audit, bench, controls, lists, report, reproduce, run, vectors
+from assay.cli import audit, bench, check, controls, lists, report, reproduce, run, vectors
 from assay.cli.app import app, say, speak_plainly
 from assay.errors import UserError
 
 # Importing a module registers its commands.
-COMMANDS = (run, audit, report, lists, bench, reproduce, vectors, controls)
+COMMANDS = (run, audit, check, report, lists, bench, reproduce, vectors, controls)
 
 
 TERMINATED = 128 + signal.SIGTERM

@@ -226,7 +226,7 @@ SECTIONS: Mapping[str, str] = {  # key of run.json: how the page introduces its 
     "vectors": "vectors: ",
     "versions": "version of ",
 }
-LONG = ("dropped", "said", "checks")  # lists of sentences, which each run's own report shows
+LONG = ("dropped", "said")  # lists of sentences, which each run's own report shows
 SIZES = "sizes"  # how many documents each split holds
 FINGERPRINT, ENOUGH = "fingerprint", 12  # letters that distinguish two corpora
 

@@ -83,7 +83,7 @@ def execute_attached(
     check_directory(out, settings.as_record(), resume)
     timing = RunTiming(execution.stage)
     with timing.stage("check"):
-        checked = check_attached(model, corpus, settings.device)
+        checked = check_attached(model, corpus, settings)
     with locked(out):
         claim_directory(out, settings.as_record())
         results = _measure(checked, corpus, settings, out / "jobs", attached, execution, timing)
@@ -101,7 +101,7 @@ def audit_attached(
     execution: Execution | None = None,
 ) -> Results:
     """The same in memory: check the model on every test document, then ask the probes of it."""
-    checked = check_attached(model, corpus, settings.device)
+    checked = check_attached(model, corpus, settings)
     with tempfile.TemporaryDirectory() as folder:
         return _measure(
             checked,
@@ -114,20 +114,30 @@ def audit_attached(
         )
 
 
-def check_attached(model: object, corpus: Corpus, device: str = "cpu") -> Model:
+@dataclass(frozen=True)
+class CheckedModel:
+    """A model that passed all checks, and what they saw, by the name of the check."""
+
+    model: Model
+    checks: Mapping[str, str]
+
+
+def check_attached(model: object, corpus: Corpus, settings: AttachedSettings) -> CheckedModel:
     """The object as a model, if it passes all checks and keeps the interface on every document."""
     if not corpus.test:
         raise UserError(f"the corpus {corpus.name} has no test documents: there is nothing to ask.")
+    torch.set_num_threads(settings.threads)
     checked = check_interface(model, corpus.classes)
-    check_documents(checked, corpus, device).refuse()
+    report = check_documents(checked, corpus, settings.device)
+    report.refuse()
     split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
     for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
-        check_batch(checked, split.batch(cut.tolist()).to(device))
-    return checked
+        check_batch(checked, split.batch(cut.tolist()).to(settings.device))
+    return CheckedModel(checked, {check.name: check.seen for check in report.checks})
 
 
 def _measure(
-    model: Model,
+    checked: CheckedModel,
     corpus: Corpus,
     settings: AttachedSettings,
     folder: Path,
@@ -135,6 +145,7 @@ def _measure(
     execution: Execution,
     timing: RunTiming,
 ) -> Results:
+    model = checked.model
     fingerprint = _fingerprint(model, corpus, settings.device)
     site = getattr(model, "site", None)
     plan = _sample(settings, corpus)
@@ -164,7 +175,7 @@ def _measure(
     timing.add_jobs("audit", parts)
     audited = replace(collect(parts, corpus.test), sample=plan)
     described = _describe(model, corpus, settings.model, attached, fingerprint)
-    manifest = _manifest(settings, corpus, audited, described)
+    manifest = _manifest(settings, corpus, audited, described, checked.checks)
     return Results(audited.instances, audited.evidence, corpus.classes, manifest, settings.seed)
 
 
@@ -208,10 +219,12 @@ def _manifest(
     corpus: Corpus,
     audited: AuditResult,
     model: Mapping[str, Any],
+    checks: Mapping[str, str],
 ) -> Manifest:
     return Manifest.complete(
         settings.as_record(),
         model=model,
+        checks=checks,
         seeds={"bootstrap": settings.seed},
         recipe={},
         vectors={},

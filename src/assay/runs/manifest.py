@@ -120,18 +120,21 @@ class Manifest:
         sample: Mapping[str, Any] | None = None,
         not_applicable: Mapping[str, str],
         model: Mapping[str, Any] | None = None,
+        checks: Mapping[str, str] | None = None,
         not_measured: Mapping[str, str] | None = None,
     ) -> "Manifest":
         """The manifest of a finished run.
 
         `trainings` is the budget of its further trainings, `sample` the number of documents for
         each costly score, `model` what is known of a model that assay did not train in this run,
-        `not_measured` why probes could not be asked of it.
+        `checks` what the checks before its audit saw, by name (all were passed), `not_measured` why
+        probes could not be asked of it.
         """
         values = {
             "status": COMPLETE,
             "settings": settings,
             "model": model,
+            "checks": checks,
             "seeds": seeds,
             "recipe": recipe,
             "vectors": vectors,

@@ -22,6 +22,7 @@ ENCODERS = {
 }
 SECTIONS = {  # heading: key of run.json
     "Model": "model",
+    "Checks of the attached model (all passed)": "checks",
     "Test result": "test",
     "Settings": "settings",
     "Seeds": "seeds",

@@ -1,0 +1,83 @@
+"""`assay check`: is a model of the user's own attached faithfully?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.app import LogJson, app, display
+from assay.cli.audit import (
+    Classes,
+    Data,
+    Delimiter,
+    Device,
+    Download,
+    Encoding,
+    Heads,
+    LabelColumn,
+    Layer,
+    Limit,
+    ModelName,
+    Query,
+    Request,
+    TextColumn,
+    TokenizerName,
+    print_corpus,
+)
+
+
+@app.command()
+def check(
+    model: ModelName,
+    data: Data,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    tokenizer: TokenizerName = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    classes: Classes = None,
+    layer: Layer = None,
+    heads: Heads = None,
+    query: Query = None,
+    download: Download = False,
+    limit: Limit = None,
+    device: Device = "cpu",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but failures.")] = False,
+    log_json: LogJson = False,
+) -> None:
+    """Check that your own model is attached faithfully, before it is audited.
+
+    The checks replace the attention weights on a few documents and compare
+    what was seen with what was wanted. The exit code is 2 if a check fails.
+
+    Examples:
+      assay check my_package.model:load --data reviews.csv
+      assay check hf:my-classifier --data reviews.csv --layer 3 --heads 7
+      assay check hf:my-classifier --data reviews.csv --text-column review
+    """
+    from assay.models.adapters.check import check_documents
+    from assay.runs.validation import check_audit_request, resolve_device
+
+    display(quiet, log_json)
+    check_audit_request((), {"limit": limit}, device, None)
+    request = Request(
+        model,
+        Path(data),
+        {"text": text_column, "label": label_column},
+        {"layer": layer, "heads": heads, "query": query},
+        classes=classes,
+        tokenizer=tokenizer,
+        delimiter=delimiter,
+        encoding=encoding,
+        limit=limit,
+        seed=0,
+        download=download,
+        device=resolve_device(device),
+    )
+    named, corpus = request.load()
+    if not quiet:
+        print_corpus(corpus)
+    report = check_documents(named.model, corpus, request.device)
+    if not quiet:
+        typer.echo(str(report))
+    report.refuse()
