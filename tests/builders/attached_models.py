@@ -1,15 +1,19 @@
 """Models to attach by name: one that cuts texts itself, and others with a mistake."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from torch import Tensor, nn
 
 from assay.data.corpus import Corpus
 from assay.data.lists import corpus_from_lists
 from assay.models.adapters.site import Site
+from assay.models.adapters.torch_module import TappedModule
 from assay.models.protocol import States
+from tests.builders.broken_modules import DoubleSoftmax, seeded
 from tests.builders.hand_made_models import WORDS, Curved, Straight
+from tests.builders.torch_modules import Pooling
 
 LONGEST = 6  # words that the model takes
 
@@ -43,6 +47,27 @@ class HalfWeights(TextModel):
         return super().attend(states) * 0.5
 
 
+class Crashing(TextModel):
+    """A model whose own code fails."""
+
+    def attend(self, states: States) -> Tensor:
+        raise ValueError("no such layer")
+
+
+class Elsewhere(TextModel):
+    """A model that complains as torch does about tensors on another device."""
+
+    def attend(self, states: States) -> Tensor:
+        raise RuntimeError("Expected all tensors to be on the same device, but found cpu and cuda")
+
+
+class Unused(TextModel):
+    """A model that computes attention weights and does not use them."""
+
+    def decode(self, states: States, weights: Tensor) -> Tensor:
+        return super().decode(states, weights * 0 + 1 / weights.shape[-1])
+
+
 class InTraining(nn.Module, Curved):
     """A module that was never put into evaluation mode."""
 
@@ -67,6 +92,38 @@ def fails() -> TextModel:
     raise FileNotFoundError("no weights in model.pt")
 
 
+def _tapped(module: Callable[[], nn.Module], **options: Any) -> Callable[[], TappedModule]:
+    def attach() -> TappedModule:
+        return seeded(module, **options)
+
+    return attach
+
+
+def in_half_precision() -> TappedModule:
+    model = seeded(Pooling)
+    model.module.bfloat16()
+    return model
+
+
+def in_training_mode() -> TappedModule:
+    model = seeded(Pooling)
+    model.module.train()
+    return model
+
+
+class NoAttention(nn.Module):
+    """The mean of the word vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(100, 2)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.embedding(ids).mean(1)
+
+
+pooling, no_attention = _tapped(Pooling), _tapped(NoAttention)
+two_softmaxes = _tapped(DoubleSoftmax)
 model = TextModel()
 module = nn.Linear(2, 2)
 number = 3

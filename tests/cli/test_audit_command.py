@@ -163,7 +163,8 @@ def test_a_model_that_cannot_be_attached_is_refused(
         ([], ["label 'bad'", "LABEL_0, LABEL_1", "--classes bad=LABEL_0,good=LABEL_1"]),
         (["--classes", "bad"], ["--classes 'bad'", "LABEL=CLASS"]),
         (["--classes", "bad=LABEL_0,good=LABEL_7"], ["LABEL_7 is no class", "LABEL_0, LABEL_1"]),
-        (["--classes", "bad=LABEL_0"], ["name every class once"]),
+        (["--classes", "bad=LABEL_0,good=LABEL_0"], ["two have the same name"]),
+        (["--classes", "bad=LABEL_0"], ["label 'good'", "(bad, LABEL_1)", "--classes"]),
         ([*NAMED, "--layer", "2"], ["--layer is for Hugging Face models"]),
         ([*NAMED, "--text-column", "txt"], ["'txt'", "--text-column text"]),
         ([*NAMED, "--tokenizer", "words"], ["cuts texts itself"]),
@@ -181,13 +182,47 @@ def test_a_wrong_argument_is_refused_with_its_cure(
     assert not out.exists()
 
 
-def test_a_model_that_breaks_the_interface_is_refused(
-    assay: Callable[..., Output], table: Path, tmp_path: Path
+TAPPED = ("--classes", "bad=negative,good=positive")
+
+
+@pytest.mark.parametrize(
+    ("model", "classes", "words"),
+    [
+        ("HalfWeights", NAMED, ["rows sum to one", "a row is 0.5 from one"]),
+        ("Unused", NAMED, ["other weights move the logits", "move a logit by 0"]),
+        ("Crashing", NAMED, ["ValueError: no such layer (attached_models.py, line"]),
+        ("Elsewhere", NAMED, ["on different devices", "--device"]),
+        ("no_attention", TAPPED, ["no attention was seen in the forward pass of NoAttention"]),
+        ("two_softmaxes", TAPPED, ["2 times in a forward pass", "choose one with `site`"]),
+        ("in_half_precision", TAPPED, ["weights in bfloat16", "`float()`"]),
+        ("in_training_mode", TAPPED, ["in training mode", "`eval()`"]),
+    ],
+)
+def test_a_model_that_fails_a_check_is_refused(
+    assay: Callable[..., Output], table: Path, tmp_path: Path, model: str, classes, words
 ):
     out = tmp_path / "run"
-    output = assay("audit", f"{MODELS}:load_half", "--data", table, *NAMED, "--out", out)
-    assert_refused(output, "sum to 0.5")
+    arguments = (f"{MODELS}:{model}", "--data", table, *classes)
+    assert_refused(assay("audit", *arguments, "--out", out), *words)
     assert not out.exists()
+    output = assay("check", *arguments)
+    assert output.code == 2
+    assert all(word in output.err for word in words), output.err
+    assert "Traceback" not in output.err
+
+
+@pytest.mark.parametrize(("model", "classes"), [("load", NAMED), ("pooling", TAPPED)])
+def test_a_sound_model_passes_the_check(
+    assay: Callable[..., Output], table: Path, model: str, classes
+):
+    output = assay("check", f"{MODELS}:{model}", "--data", table, *classes)
+    assert output.code == 0, output.err
+    lines = output.out.splitlines()
+    assert "checks passed on 16 documents" in lines[0]
+    assert all(line.startswith("passed ") for line in lines[1:])
+    assert len(lines) > 8
+    quiet = assay("check", f"{MODELS}:{model}", "--data", table, *classes, "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
 def test_a_run_directory_is_audited_on_other_data(

@@ -22,7 +22,8 @@ def test_version_is_that_of_the_package(assay):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "report", "compare", "corpora", "probes", "vectors", "bench"]
+    "command",
+    ["run", "audit", "check", "report", "compare", "corpora", "probes", "vectors", "bench"],
 )
 def test_help_shows_one_example_per_line(assay, command):
     output = assay(command, "--help")

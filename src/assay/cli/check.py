@@ -56,6 +56,7 @@ def check(
       assay check hf:my-classifier --data reviews.csv --text-column review
     """
     from assay.models.adapters.check import check_documents
+    from assay.models.foreign_errors import errors_of_model
     from assay.runs.validation import check_audit_request, resolve_device
 
     display(quiet, log_json)
@@ -77,7 +78,8 @@ def check(
     named, corpus = request.load()
     if not quiet:
         print_corpus(corpus)
-    report = check_documents(named.model, corpus, request.device)
+    with errors_of_model(f"{model} fails on the documents"):
+        report = check_documents(named.model, corpus, request.device)
     if not quiet:
         typer.echo(str(report))
     report.refuse()

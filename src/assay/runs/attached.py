@@ -23,6 +23,7 @@ from assay.errors import UserError
 from assay.models.adapters.check import check_documents
 from assay.models.conformance import check_batch, check_interface
 from assay.models.fingerprint import model_fingerprint
+from assay.models.foreign_errors import errors_of_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, scores_for
@@ -128,11 +129,12 @@ def check_attached(model: object, corpus: Corpus, settings: AttachedSettings) ->
         raise UserError(f"the corpus {corpus.name} has no test documents: there is nothing to ask.")
     torch.set_num_threads(settings.threads)
     checked = check_interface(model, corpus.classes)
-    report = check_documents(checked, corpus, settings.device)
-    report.refuse()
-    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
-    for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
-        check_batch(checked, split.batch(cut.tolist()).to(settings.device))
+    with errors_of_model(f"{settings.model} fails on the documents"):
+        report = check_documents(checked, corpus, settings.device)
+        report.refuse()
+        split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+        for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
+            check_batch(checked, split.batch(cut.tolist()).to(settings.device))
     return CheckedModel(checked, {check.name: check.seen for check in report.checks})
 
 

@@ -55,14 +55,17 @@ def with_class_names(model: Model, classes: Classes | None) -> Model:
     """The model with its classes named as the labels of the data; None keeps their names."""
     if classes is None:
         return model
-    names = {own: label for label, own in classes.items()}
+    names = {own: own for own in model.classes} | {own: label for label, own in classes.items()}
     unknown = [own for own in names if own not in model.classes]
-    missing = [own for own in model.classes if own not in names]
-    if unknown or missing or len(names) < len(classes):
-        wrong = f"{unknown[0]} is no class of the model" if unknown else "each class needs one name"
+    if (
+        unknown
+        or len(set(names.values())) < len(names)
+        or len(set(classes.values())) < len(classes)
+    ):
+        wrong = f"{unknown[0]} is no class of the model" if unknown else "two have the same name"
         raise UserError(
             f"classes {_pairs(classes)}: {wrong}. Its classes are {', '.join(model.classes)}: name "
-            "every class once, label=class."
+            "each at most once, label=class."
         )
     renamed = copy.copy(model)
     # Not by assignment: an adapter may be a frozen dataclass.

@@ -1,7 +1,6 @@
 """Models by name: `package.module:object`, `hf:FOLDER_OR_NAME`, or a run directory."""
 
 import inspect
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from assay.data.vocabulary import SPECIALS
 from assay.errors import UserError
 from assay.models.build import DESCRIPTION, WEIGHTS, load_model
 from assay.models.conformance import METHODS
+from assay.models.foreign_errors import place_of
 from assay.models.protocol import Model
 from assay.plugins import import_object
 
@@ -52,6 +52,8 @@ def load_named(name: str, options: dict[str, Any], *, download: bool, device: st
 def _hugging_face(name: str, options: dict[str, Any], download: bool, device: str) -> NamedModel:
     from assay.models.adapters.huggingface import huggingface  # transformers takes seconds
 
+    if not name:
+        raise UserError("hf: names no model: pass hf:FOLDER or hf:NAME.")
     return NamedModel(_on(huggingface(name, **options, download=download), device), "Hugging Face")
 
 
@@ -102,13 +104,7 @@ def _call(function: Callable[[], Any], name: str) -> Any:
     except UserError:
         raise
     except Exception as fault:
-        raise UserError(f"{name}() failed: {_place(fault)}.") from fault
-
-
-def _place(fault: Exception) -> str:
-    """The fault and the last line of code that led to it."""
-    last = traceback.extract_tb(fault.__traceback__)[-1]
-    return f"{type(fault).__name__}: {fault} ({Path(last.filename).name}, line {last.lineno})"
+        raise UserError(f"{name}() failed: {place_of(fault)}.") from fault
 
 
 def _on(model: Model, device: str) -> Model:
