@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from assay.models.attention import ATTENTIONS
 from assay.models.classifier import ENCODERS
 from tests.builders.nested_batches import batch_for, layered
 from tests.builders.small_models import batch, network
@@ -65,10 +66,13 @@ def test_presence_may_be_boolean():
     torch.testing.assert_close(found, model.logits_with_scaled_items(documents, present.double()))
 
 
+@pytest.mark.parametrize("attention", ATTENTIONS)
 @pytest.mark.parametrize(("task", "classes"), [("classification", 2), ("pair", 3)])
 @torch.no_grad()
-def test_copies_that_begin_or_end_alike_are_read_once_and_correctly(task: str, classes: int):
-    model = network(task=task, classes=classes)
+def test_copies_that_begin_or_end_alike_are_read_once_and_correctly(
+    task: str, classes: int, attention: str
+):
+    model = network(task=task, classes=classes, attention=attention)
     documents = batch([6, 6, 6], pair=task == "pair", classes=classes)
     rng = torch.Generator().manual_seed(1)
     scales = torch.randint(0, 2, (3, 40, 6), generator=rng).double()  # with repeated copies
