@@ -21,6 +21,7 @@ app = typer.Typer(
         "Start with:\n"
         "assay run --out runs/demo                      the built-in film reviews\n"
         "assay run table --data my.csv --out runs/mine  your own texts and labels\n"
+        "assay audit hf:FOLDER --data my.csv            your own model\n"
         "assay corpora                                  all corpora\n"
         "assay controls                                 check the verdict itself"
     ),

@@ -45,10 +45,7 @@ def check(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but failures.")] = False,
     log_json: LogJson = False,
 ) -> None:
-    """Check that your own model is attached faithfully, before it is audited.
-
-    The checks replace the attention weights on a few documents and compare
-    what was seen with what was wanted. The exit code is 2 if a check fails.
+    """Check that your own model is attached faithfully; exit code 2 if not.
 
     Examples:
       assay check my_package.model:load --data reviews.csv
