@@ -17,7 +17,7 @@ from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Document
 from assay.data.vocabulary import Vocabulary
 from assay.evidence import empty, sign
-from assay.models.protocol import Model, SupportsWordWeights
+from assay.models.protocol import Model, SupportsDocumentBytes, SupportsWordWeights
 from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.inputs import bind_inputs, prepare_inputs
@@ -33,6 +33,7 @@ from assay.scores.score import RunDocuments, Score, take_rows
 AUDIT_BYTES = 24 * 2**20
 CELL_BYTES = 12 * 2**10  # per padded item: leave-one-out with 256 units, or 100 permutations
 AUDIT_CELLS = AUDIT_BYTES // CELL_BYTES  # padded items per batch
+FOREIGN_BYTES = 2**29  # of a pass with a gradient over a batch, for models that know their needs
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def audit_documents(
     evidence: dict[str, list[pl.DataFrame]] = {name: [] for name in probes}
     missing: dict[str, str] = {}
     of_scores, of_probes = Stopwatch(), Stopwatch()
-    for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
+    for cut in evaluation_batches(split.lengths, batch_cells(model, split.lengths)):
         batch = split.batch(cut.tolist()).to(device)
         view = AuditView(model, batch, seed, pool, exact_below, checked, bound)
         computed = compute_scores(view, sought, samples, missing, of_scores)
@@ -109,6 +110,15 @@ def audit_documents(
         scores=of_scores.seconds,
         probes=of_probes.seconds,
     )
+
+
+def batch_cells(model: Model, lengths: np.ndarray) -> int:
+    """The number of padded items per batch: fewer for a model whose passes need more memory."""
+    if not isinstance(model, SupportsDocumentBytes):
+        return AUDIT_CELLS
+    longest = max(1, int(lengths.max(initial=1)))
+    documents = max(1, FOREIGN_BYTES // max(1, model.document_bytes(longest, gradient=True)))
+    return min(AUDIT_CELLS, documents * longest)
 
 
 def inputs_of(

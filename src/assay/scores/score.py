@@ -20,7 +20,7 @@ from torch import Tensor
 
 from assay.data.batches import Batch
 from assay.data.corpus import Document
-from assay.models.protocol import Model, SupportsDocumentBytes
+from assay.models.protocol import Model, SupportsDocumentBytes, SupportsProposalBytes
 from assay.models.view import View
 from assay.scores.cost import Cost, one_copy_per_item
 from assay.statistics.keyed_random import document_keys, uniform
@@ -113,6 +113,8 @@ def rows_per_pass(
         needed = length * 4 * kept
     elif isinstance(view.model, SupportsDocumentBytes):
         needed = view.model.document_bytes(length, gradient=gradient)
+    elif isinstance(view.model, SupportsProposalBytes):
+        needed = view.model.proposal_bytes(view.states)
     else:
         state = view.states.items.shape[-1] * _BYTES_PER_STATE
         needed = length * state * (1 + _KEPT_FOR_GRADIENT * gradient)

@@ -160,6 +160,15 @@ class AttachedTransformer(TransformerProof):
             layers -= self.passes.layer
         return self.passes.sequence_bytes(own) * layers
 
+    def document_bytes(self, length: int, *, gradient: bool) -> int:
+        """The bytes of a pass over a document of `length` items; a gradient keeps every layer."""
+        table = self.texts.table
+        inner = float(table.counts.double().mean()) * length
+        width = round(inner) + len(table.prefix) + len(table.suffix)
+        number = self.network.number_bytes
+        one = position_bytes(self.network.units, self.heads, width, number) * width
+        return one * self.layers if gradient else one
+
     def _decode_positions(self, states: SiteStates, proposed: Tensor) -> Tensor:
         """Logits (B, P, C) under weights (B, P, H, S) of the shown heads; others keep theirs."""
         if proposed.shape[2] != states.own.shape[1]:
