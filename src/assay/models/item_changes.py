@@ -198,13 +198,16 @@ def _add_in_blocks(part: RunningSoftmax, readout: Readout, steps: Iterator[Chang
     values = part.top.new_zeros(count, *shape, size)
     filled = 0
     for step in steps:
-        if filled == 0:
-            scores.fill_(-math.inf)
-        scores[filled][step.where], values[filled][step.where] = readout.parts(step)
-        filled += 1
-        if filled == count:
-            part.add_block(scores, values)
-            filled = 0
+        slots = step.where[0]
+        assert isinstance(slots, slice)
+        if not slots.start:  # the first slots: a new item
+            if filled == count:
+                part.add_block(scores, values)
+                filled = 0
+            if filled == 0:
+                scores.fill_(-math.inf)
+            filled += 1
+        scores[filled - 1][step.where], values[filled - 1][step.where] = readout.parts(step)
     if filled:
         part.add_block(scores[:filled], values[:filled])
 

@@ -103,17 +103,19 @@ def gate_slopes(reading: LSTMPass, slopes: Tensor) -> Tensor:
     torch.addcmul(hidden, hidden, show, value=-1, out=of_show)
     shown = reading.cell[2:].sigmoid()
     to_cell = shown.addcmul_(shown, shown, value=-1).mul_(show)
-    of_hidden = reading.hidden_unit * slopes
+    of_hidden = (reading.hidden_unit * slopes).unbind()
     of_cell = torch.zeros_like(of_hidden[0])
     recurrent = reading.recurrent.T
     by_gate = found.view(*found.shape[:2], GATES, -1)
+    through_cell, through_hidden = by_gate[:, :, :-1].unbind(), by_gate[:, :, -1].unbind()
+    inputs, kept, to_cells = found.unbind(), keep.unbind(), to_cell.unbind()
     for step in reversed(range(len(found))):
         if step + 1 < len(found):
-            of_hidden[step].addmm_(found[step + 1], recurrent)
-            of_cell.mul_(keep[step + 1])
-        of_cell.addcmul_(of_hidden[step], to_cell[step])
-        by_gate[step, :, :-1].mul_(of_cell[:, None])
-        by_gate[step, :, -1].mul_(of_hidden[step])
+            of_hidden[step].addmm_(inputs[step + 1], recurrent)
+            of_cell.mul_(kept[step + 1])
+        of_cell.addcmul_(of_hidden[step], to_cells[step])
+        through_cell[step].mul_(of_cell[:, None])
+        through_hidden[step].mul_(of_hidden[step])
     return found
 
 

@@ -33,6 +33,7 @@ from assay.models.encoders import (
 from assay.models.item_changes import FadingRestart
 
 SHRINK = 15 / 16  # documents that have ended are left out once they are more than a sixteenth
+BLOCK_ROWS = 384  # states that advance at once: with their gates they stay in a core's cache
 REGISTER = 16  # numbers in the widest vector register
 
 
@@ -102,13 +103,15 @@ class RecurrentPass(ABC):
             if reading[item] <= SHRINK * kept:
                 kept = reading[item]
                 hidden, cell = (part[:, :kept].contiguous() for part in (hidden, cell))
-            own = hidden[:item].view(-1, hidden.shape[-1])
-            self.advance(own, cell[:item].view(len(own), -1), self.inputs[item + 1, :kept])
-            projected = memory[: len(own)]
-            values = projected.view(item, kept, size).copy_(stored[item, :kept])
-            projected.addmm_(own, projector)
-            real = None if kept == reading[item] else self.mask[item, :kept].expand(item, -1)
-            yield ChangedStates((slice(item), slice(kept)), values, real)
+            real = None if kept == reading[item] else self.mask[item, :kept]
+            for some in _blocks(item, kept):
+                own = hidden[some].view(-1, hidden.shape[-1])
+                self.advance(own, cell[some].view(len(own), -1), self.inputs[item + 1, :kept])
+                projected = memory[: len(own)]
+                values = projected.view(-1, kept, size).copy_(stored[item, :kept])
+                projected.addmm_(own, projector)
+                there = None if real is None else real.expand(len(values), -1)
+                yield ChangedStates((some, slice(kept)), values, there)
 
     @abstractmethod
     def project(self, embedded: Tensor) -> Tensor:
@@ -117,6 +120,13 @@ class RecurrentPass(ABC):
     @abstractmethod
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         """One step, in place, for states (N, H); N / B times the inputs (B, gates)."""
+
+
+def _blocks(slots: int, documents: int) -> list[slice]:
+    """The slots 0, 1, ... in equal parts of about `BLOCK_ROWS` states."""
+    count = max(1, round(slots * documents / BLOCK_ROWS))
+    each = -(-slots // count)
+    return [slice(start, min(start + each, slots)) for start in range(0, slots, each)]
 
 
 class Bidirectional(nn.Module, ABC):
@@ -225,24 +235,31 @@ class LSTMPass(RecurrentPass):
         if self.read_gates is None:
             super().read(first)
             return
-        for step, gates in enumerate(self.read_gates):
-            self.hidden[step + 1] = self.hidden[step]
-            self.cell[step + 1] = self.cell[step]
-            self._pass_gates(self.hidden[step + 1], self.cell[step + 1], gates)
+        # One view of every step, made at once: indexing at each step costs as much as its sums.
+        hidden, cell = self.hidden.unbind(), self.cell.unbind()
+        for step, gates in enumerate(self.read_gates.unbind()):
+            self._pass_gates(hidden[step], cell[step], gates, (hidden[step + 1], cell[step + 1]))
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
         gates = self.gates(len(hidden))
         # The product adds to memory that holds the inputs: cheaper than to add them afterwards.
         gates.view(-1, *inputs.shape).copy_(inputs)
-        self._pass_gates(hidden, cell, gates)
+        self._pass_gates(hidden, cell, gates, (hidden, cell))
 
-    def _pass_gates(self, hidden: Tensor, cell: Tensor, gates: Tensor) -> None:
-        """One step, in place; `gates` (N, 4H) hold the inputs before and the gates after it."""
+    def _pass_gates(
+        self, hidden: Tensor, cell: Tensor, gates: Tensor, out: tuple[Tensor, Tensor]
+    ) -> None:
+        """One step from states (N, H) to those in `out`, which may be the same memory.
+
+        `gates` (N, 4H) hold the inputs before the step and the gates after it.
+        """
+        next_hidden, next_cell = out
         gates.addmm_(hidden, self.recurrent)
         write, keep, new, show = gates.sigmoid_().chunk(4, -1)
-        cell.mul_(keep).addcmul_(write, new, value=4).sub_(write, alpha=2)  # new = 2 sigmoid - 1
-        torch.sigmoid(cell, out=hidden)
-        hidden.sub_(0.5).mul_(show)
+        torch.mul(cell, keep, out=next_cell)
+        next_cell.addcmul_(write, new, value=4).sub_(write, alpha=2)  # new = 2 sigmoid - 1
+        torch.sigmoid(next_cell, out=next_hidden)
+        next_hidden.sub_(0.5).mul_(show)
 
 
 @dataclass(frozen=True)
