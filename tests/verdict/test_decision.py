@@ -53,6 +53,14 @@ def test_a_wide_interval_says_how_many_documents_would_settle_it():
     assert decided(measure(0.13, 0.3, int(enough * 0.9)))["finding"] == "undecided"
 
 
+def test_documents_that_cannot_be_asked_count_for_the_plan():
+    """Of 500 documents only 50 can be asked: ten times as many are needed to find enough."""
+    wide = decided(measure(0.13, 0.3, 50))["would_settle"]["documents"]
+    assert decided(measure(0.13, 0.3, 50), considered=500)["would_settle"] == {
+        "documents": 10 * wide
+    }
+
+
 def test_the_smallest_decidable_effect_is_the_upper_threshold_and_half_an_interval():
     entry = decided(measure(0.13, 0.3, 50))
     needed = entry["smallest_decidable"]

@@ -42,7 +42,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         return Reading(says=says, applicable=False)
     orders = [name for name in ("random", "attention", best, "gradient") if name in measured]
     orders = list(dict.fromkeys(orders))
-    fractions = _fractions(evidence, orders)
+    fractions, considered = _fractions(evidence, orders)
     if len(fractions) < 2:
         says = f"Erasing items can change the decision of {len(fractions)} documents."
         return Reading(says=says, reason="nothing to measure", n=len(fractions))
@@ -70,6 +70,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         says=says,
         measures=(Measure("effect", effect, _formula(best)),),
         beside=beside,
+        considered=considered,
         support_barred=Bar("nothing to measure", late) if means[1] >= SOON_BELOW else None,
     )
 
@@ -80,14 +81,17 @@ def _formula(best: str) -> str:
     return f"({random} - {own}) / ({random} - {least})"
 
 
-def _fractions(evidence: pl.DataFrame, orders: list[str]) -> np.ndarray:
-    """Fractions erased, (documents, orders), of the documents that at least one order changes."""
+def _fractions(evidence: pl.DataFrame, orders: list[str]) -> tuple[np.ndarray, int]:
+    """Fractions erased, (documents, orders), of the documents that at least one order changes.
+
+    Beside them, the number of all documents.
+    """
     fractions = by_document(evidence.filter(pl.col("quantity") == FRACTION), orders, by="group")
     never = by_document(evidence.filter(pl.col("quantity") == NEVER), orders, by="group")
     assert fractions is not None
     assert never is not None
     changed: np.ndarray = fractions[(never == 0).any(1)]
-    return changed
+    return changed, len(fractions)
 
 
 CLAIM = Claim(

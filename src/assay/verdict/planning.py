@@ -1,7 +1,8 @@
 """How many documents or models would settle a claim whose interval is too wide.
 
 The answer assumes that the effect stays where it is and that further documents and models vary as
-those at hand do. It is a plan and not a promise.
+those at hand do. It is a plan and not a promise. Where only some documents can be asked (such as
+those that a single item flips), the number counts all documents that it takes to find enough.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,13 @@ def _documents(case: Case, alpha: float, models: int | None = None) -> dict[str,
     """More documents with the models at hand, or with so many models."""
     count = models or case.models
     n = _smallest(lambda n: _settled(case, alpha, n / case.n, count), case.n, MOST_DOCUMENTS)
-    return None if n is None else {"documents": n}
+    return None if n is None else {"documents": round(n * _per_asked(case))}
+
+
+def _per_asked(case: Case) -> float:
+    """How many documents it takes to find one that can be asked."""
+    considered = case.reading.considered
+    return 1.0 if considered is None else considered / case.n
 
 
 def _models(case: Case, alpha: float) -> dict[str, int] | None:

@@ -63,7 +63,12 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         f"In {top:.0%} of these, erasing the item with the highest weight does; a random item "
         f"would in {random:.0%}."
     )
-    return Reading(says=says, measures=(Measure("effect", effect, FORMULA),), beside=tuple(beside))
+    return Reading(
+        says=says,
+        measures=(Measure("effect", effect, FORMULA),),
+        beside=tuple(beside),
+        considered=len(flips),
+    )
 
 
 CLAIM = Claim(
