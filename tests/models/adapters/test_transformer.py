@@ -273,6 +273,14 @@ def test_the_memory_of_a_proposal_follows_the_route():
     assert 0 < row < tail
 
 
+def test_the_memory_of_a_document_grows_with_its_length_and_with_gradients():
+    model = attached()
+    batch_of(model)
+    short = model.document_bytes(10, gradient=False)
+    assert model.document_bytes(20, gradient=False) > 1.5 * short
+    assert model.document_bytes(10, gradient=True) == 3 * short
+
+
 def test_documents_of_another_model_are_refused():
     model, other = attached(), attached()
     batch = batch_of(model)

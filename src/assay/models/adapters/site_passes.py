@@ -26,7 +26,7 @@ from assay.models.adapters.site import ItemPositions, Site
 from assay.models.protocol import States
 
 Route = Literal["row", "tail", "whole"]
-CHUNK_BYTES = 2**26  # of the states that one call of the model computes, about
+CHUNK_BYTES = 2**24  # of the states that one call of the model computes, about; larger is no faster
 NUMBERS_PER_UNIT = 12  # numbers computed per position and unit of a layer's states, about
 WEIGHTS_PER_HEAD = 3  # numbers per pair of positions: scores, masked scores, weights
 # Routes are compared on proposals that are far larger than weights: the logits are a function of

@@ -5,6 +5,7 @@ So the ids of an undisturbed document are those of `tokenizer(text)`, exactly. W
 joins the leading space to a word, " film" and "film" are different words of the vocabulary.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,12 @@ class TextItems:
                 tuple(self._ids), self.prefix, self.suffix, tuple(names), self.pad
             )
         return self._table
+
+    def positions_for(self, length: int) -> int:
+        """About how many positions a document of so many items has, with the special tokens."""
+        counts = [len(ids) for ids in self._ids[len(SPECIALS) :]]
+        mean = sum(counts) / len(counts) if counts else 1.0
+        return math.ceil(length * mean) + len(self.prefix) + len(self.suffix)
 
     def read(self, texts: Sequence[str] | Sequence[Sequence[str]]) -> ReadTexts:
         """The words of texts, or of documents that are already lists of tokens."""

@@ -161,13 +161,10 @@ class AttachedTransformer(TransformerProof):
         return self.passes.sequence_bytes(own) * layers
 
     def document_bytes(self, length: int, *, gradient: bool) -> int:
-        """The bytes of a pass over a document of `length` items; a gradient keeps every layer."""
-        table = self.texts.table
-        inner = float(table.counts.double().mean()) * length
-        width = round(inner) + len(table.prefix) + len(table.suffix)
-        number = self.network.number_bytes
-        one = position_bytes(self.network.units, self.heads, width, number) * width
-        return one * self.layers if gradient else one
+        """The memory that a pass over a document of so many items takes, about."""
+        width = self.texts.positions_for(length)
+        size = position_bytes(self.network.units, self.heads, width, self.network.number_bytes)
+        return size * width * (self.layers if gradient else 1)
 
     def _decode_positions(self, states: SiteStates, proposed: Tensor) -> Tensor:
         """Logits (B, P, C) under weights (B, P, H, S) of the shown heads; others keep theirs."""
