@@ -98,6 +98,14 @@ def test_motif_model(example):
     assert float(marked["attention"]) < float(marked["gradient"])
 
 
+@pytest.mark.slow
+def test_tapped_module(example):
+    printed = example("tapped_module.py")
+    assert "1: MultiheadAttention in encoder.layers.1.self_attn" in printed
+    assert "Network: 15 of 15 checks passed on 16 documents" in printed
+    assert all(claim.says in printed for claim in CLAIMS)
+
+
 def test_the_readme_calls_the_same_functions_as_the_quickstart():
     verbs = r"assay\.load_corpus|assay\.train|assay\.audit|audit\.report"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

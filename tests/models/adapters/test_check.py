@@ -187,7 +187,7 @@ def test_the_report_is_text_and_a_table():
     lines = str(report).splitlines()
     total = len(report.checks)
     assert lines[0] == (
-        f"TappedModule: {total - len(report.failed)} of {total} checks passed on 10 documents"
+        f"WrongMask: {total - len(report.failed)} of {total} checks passed on 10 documents"
     )
     assert sum(line.startswith("failed") for line in lines) == len(report.failed)
     console = Console(file=io.StringIO(), width=160)

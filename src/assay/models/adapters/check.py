@@ -56,7 +56,7 @@ class Check:
 class CheckReport:
     """All checks of a model. Printing it lists them, one per line."""
 
-    model: str  # the name of its class
+    model: str  # the name of its class, or of the class of the module inside
     documents: int  # that were read
     checks: tuple[Check, ...]
 
@@ -118,7 +118,8 @@ def check_documents(model: Model, corpus: Corpus, device: str = "cpu") -> CheckR
     """The report for documents that are in the form in which the model reads them."""
     batches = [batch.to(device) for batch in trial_batches(corpus)]
     count = sum(len(batch.ids) for batch in batches)
-    return CheckReport(type(model).__name__, count, tuple(check_attached(model, batches)))
+    name = type(getattr(model, "module", model)).__name__
+    return CheckReport(name, count, tuple(check_attached(model, batches)))
 
 
 def check_attached(model: Model, batches: Sequence[Batch]) -> list[Check]:
