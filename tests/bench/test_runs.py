@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from assay.bench import runs
+from assay.bench.audit_stage import AuditComparison
 from assay.bench.runs import (
     MOST_RATIO,
     RunBench,
@@ -75,16 +76,29 @@ def test_the_declared_runs_are_measured_one_after_another(monkeypatch):
         return run_of(40.0)
 
     monkeypatch.setattr(runs, "execute_command", execute)
+    compared = AuditComparison(documents=100, stage_seconds=6.0, battery_seconds=5.0)
+    monkeypatch.setattr(runs, "compare_audit", lambda out, timing: compared)
     rows = list(run_rows())
     assert [row["name"] for row in rows] == [bench.name for bench in runs.RUNS]
+    assert [row["audit_ratio"] for row in rows] == [None, 1.2, None]
     assert asked[-1] == []  # the demo is `assay run` without arguments
     assert all(arguments[0] == "table" for arguments in asked[:-1])
 
 
 def test_the_table_shows_every_stage_and_the_ratio():
     console = Console(file=StringIO(), width=80)
-    show_run_rows(console, [row_of(BENCH, run_of(62.0))])
+    audit = AuditComparison(documents=100, stage_seconds=6.0, battery_seconds=5.0)
+    show_run_rows(console, [row_of(BENCH, run_of(62.0), audit)])
     shown = console.file.getvalue()
-    for text in ("further trainings", "21.0", "2.00", "50%", "41.0", "a small run"):
+    for text in (
+        "further trainings",
+        "21.0",
+        "2.00",
+        "50%",
+        "41.0",
+        "a small run",
+        "0.0600 s",
+        "ratio 1.20",
+    ):
         assert text in shown
     assert "vectors" not in shown

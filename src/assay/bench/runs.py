@@ -6,6 +6,8 @@ with their predictions. Seconds of jobs that ran beside each other are divided b
 workers, but count at least as much as the longest job. Everything else is overhead: starting Python
 and importing libraries, reading the corpus, starting worker processes, job files, tables and the
 page. A run may take at most `MOST_RATIO` times its arithmetic.
+
+The audit stage of one run is also compared with the audit of the battery row (`audit_stage`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +21,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from assay.bench.audit_stage import AuditComparison, compare_audit
 from assay.bench.whole_run import (
     TextShape,
     WholeRun,
@@ -54,6 +57,8 @@ class RunRow(TypedDict):
     overhead_share: float  # of the seconds
     estimate: float | None  # seconds that the command announced; None: too short to announce
     passed: bool
+    audit: str | None  # the audit stage beside the battery; None: not compared
+    audit_ratio: float | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class RunBench:
     name: str
     what: str
     arguments: Callable[[Path], list[str]]
+    compare_audit: bool = False  # with the battery, on the same documents
 
 
 def _texts(shape: TextShape, folder: Path) -> list[str]:
@@ -79,6 +85,7 @@ RUNS: tuple[RunBench, ...] = (
         "run_texts_175",
         "500 generated documents of 175 words, every probe",
         partial(_texts, TextShape(500, 175)),
+        compare_audit=True,
     ),
     RunBench("run_demo", "the built-in reviews, every probe", lambda _: []),
 )
@@ -89,10 +96,14 @@ def run_rows(track: Track = untracked) -> Iterator[RunRow]:
     for bench in track(RUNS, "runs", len(RUNS)):
         with TemporaryDirectory() as folder:
             arguments = bench.arguments(Path(folder))
-            yield row_of(bench, execute_command(arguments, Path(folder) / "out"))
+            out = Path(folder) / "out"
+            run = execute_command(arguments, out)
+            yield row_of(
+                bench, run, compare_audit(out, run.timing) if bench.compare_audit else None
+            )
 
 
-def row_of(bench: RunBench, run: WholeRun) -> RunRow:
+def row_of(bench: RunBench, run: WholeRun, audit: AuditComparison | None = None) -> RunRow:
     """The row of a finished run."""
     arithmetic = arithmetic_seconds(run.timing)
     computed = sum(arithmetic.values())
@@ -109,6 +120,8 @@ def row_of(bench: RunBench, run: WholeRun) -> RunRow:
         overhead_share=1 - computed / run.seconds,
         estimate=None if estimate is None else sum(estimate.values()),
         passed=ratio <= MOST_RATIO,
+        audit=None if audit is None else str(audit),
+        audit_ratio=None if audit is None else audit.ratio,
     )
 
 
@@ -154,6 +167,8 @@ def show_run_rows(console: Console, rows: Sequence[RunRow]) -> None:
     console.print(table)
     for row in rows:
         console.print(f"{row['name']}: {row['what']}", highlight=False)
+        if row["audit"] is not None:
+            console.print(f"{row['name']}: {row['audit']}", highlight=False)
 
 
 def _seconds(value: float | None) -> str:
