@@ -97,6 +97,17 @@ class TestExclusivePerInstance:
         found = entry("exclusive per instance", made.adversary(values))
         assert (found["finding"], found["n"]) == ("contradicted", 50)
 
+    def test_a_larger_run_does_not_enlarge_the_sample(self):
+        values = self.large(0.17, 0.5, free_jsd=0.6)
+        values["max_jsd"] = made.spread(0.17, sd=0.4)
+        whole = entry("exclusive per instance", made.adversary(values))
+        values["shuffled_max_jsd"][60:] = np.nan
+        part = entry("exclusive per instance", made.adversary(values))
+        assert whole["reason"] == part["reason"] == "interval too wide"
+        assert (part["n"], part["would_settle"]) == (60, None)
+        assert "a sample of 60 documents" in part["why"]
+        assert "documents" in whole["would_settle"]
+
     def test_both_ends_of_a_bracket_must_agree(self):
         narrow = self.large(0.1, 0.5, max_jsd_upper=0.12, shuffled_max_jsd_upper=0.52)
         found = entry("exclusive per instance", made.adversary(narrow, "bracket"))

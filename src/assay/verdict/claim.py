@@ -116,6 +116,7 @@ class Reading:
     reason: Reason | None = None  # why there is nothing to decide
     applicable: bool = True
     n: int = 0  # documents, where there is no measure
+    fixed_sample: bool = False  # the documents are a sample whose size does not grow with the run
     considered: int | None = None  # documents of which only those of the measures could be asked
     any_contradicts: bool = False
     support_barred: Bar | None = None  # why the evidence cannot support, whatever the effect

@@ -50,7 +50,13 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         f"With the prediction held (TVD at most {SHOWN_EPS}), the weights can move by a JSD of "
         f"{short(own)} on average; shuffled weights by {short(shuffled)}."
     )
-    return Reading(says=says, measures=measures, beside=tuple(_beside(found)))
+    asked = evidence.filter(pl.col("quantity") == FREE).drop_nulls("value")["instance"].n_unique()
+    return Reading(
+        says=says,
+        measures=measures,
+        beside=tuple(_beside(found)),
+        fixed_sample=len(found) < asked,
+    )
 
 
 def _largest_jsd(evidence: pl.DataFrame) -> pl.DataFrame | None:

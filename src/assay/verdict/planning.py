@@ -20,7 +20,7 @@ def would_settle(case: Case, reason: Reason | None, alpha: float) -> dict[str, i
         return {"documents": FEWEST_DOCUMENTS}
     if reason == "too few models":
         return {"models": FEWEST_MODELS}
-    if reason != "interval too wide":
+    if reason != "interval too wide" or case.reading.fixed_sample:
         return None
     ways = [_documents, _models]
     parts = case.binding.estimate.variance

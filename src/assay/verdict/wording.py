@@ -44,7 +44,7 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
         case "between the thresholds":
             return _between(case)
         case "interval too wide":
-            return f"Undecided: the interval is too wide.{_settle(found['would_settle'])}"
+            return f"Undecided: the interval is too wide.{_settle(case, found['would_settle'])}"
         case "the model guesses":
             return (
                 "Undecided: the model guesses. Its balanced accuracy is not above that of chance, "
@@ -91,7 +91,12 @@ def _barred(case: Case) -> str:
     return "" if barred is None else f" {barred.says}"
 
 
-def _settle(settle: Mapping[str, int] | None) -> str:
+def _settle(case: Case, settle: Mapping[str, int] | None) -> str:
+    if case.reading.fixed_sample:
+        return (
+            f" It is measured on a sample of {case.n} documents, because each takes long; more "
+            "documents would not make the sample larger."
+        )
     if settle is None:
         return " No affordable number of documents or models would settle it."
     amounts = " and ".join(f"{count:,} {unit}" for unit, count in settle.items())
