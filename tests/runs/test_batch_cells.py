@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from assay.data.batches import evaluation_batches
 from assay.runs.audit import AUDIT_CELLS, FOREIGN_BYTES, batch_cells
 from assay.scores.score import PASS_BYTES, rows_per_pass
 from tests.builders.models_with_heads import ThreeHeads, view_of
@@ -24,7 +25,10 @@ def test_a_batch_of_a_large_model_fits_its_memory():
 
 
 def test_at_least_one_document_is_in_a_batch():
-    assert batch_cells(Large(), np.array([10_000])) == 10_000
+    lengths = np.array([9_000, 10_000])
+    cells = batch_cells(Large(), lengths)
+    assert 1 <= cells <= AUDIT_CELLS
+    assert [len(cut) for cut in evaluation_batches(lengths, cells)] == [1, 1]
     assert batch_cells(Large(), np.array([], dtype=int)) >= 1
 
 
