@@ -32,10 +32,13 @@ Columns = dict[tuple[str, str | None], np.ndarray]  # by quantity and group
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     if view.heads is None:
         raise NotApplicable("the model has no attention heads to choose from (`head_weights`)")
-    together = _effects(view, uniform_heads(view)[:, None], [SHOWN_HEADS])
+    logits = view.decode_heads(uniform_heads(view))
+    together = _changes(view, logits[:, None], [SHOWN_HEADS])
+    flips = (decisions(logits) != view.decisions).double().cpu().numpy()
+    together["uniform_flip", SHOWN_HEADS] = _of_several(view, flips)
     if not isinstance(view.model, SupportsSites):
         names = [f"head {head + 1}" for head in range(view.heads.shape[1])]
-        each = _effects(view, one_uniform_head(view), names)
+        each = _changes(view, view.decode_heads(one_uniform_head(view)), names)
         return ProbeOutcome([stacked(view.batch.ids, together | each)])
     frames = [stacked(view.batch.ids, together)]
     rows = sampled_rows(view)
@@ -63,20 +66,17 @@ def one_uniform_head(view: View) -> Tensor:
     return torch.where(chosen, uniform_heads(view)[:, None], view.heads.double()[:, None])
 
 
-def _effects(view: View, proposals: Tensor, names: Iterable[str]) -> Columns:
-    return _changes(view, view.decode_heads(proposals), names)
-
-
 def _changes(view: View, logits: Tensor, names: Iterable[str]) -> Columns:
     """The change of the prediction under each proposal's logits (B, P, C)."""
     moved = tvd(class_probabilities(logits.double()), view.probabilities[:, None]).cpu().numpy()
-    flips = (decisions(logits) != view.decisions[:, None]).double().cpu().numpy()
-    several = view.mask.sum(1) >= MIN_ITEMS
-    columns: Columns = {}
-    for place, name in enumerate(names):
-        columns["uniform_tvd", name] = np.where(several, moved[:, place], np.nan)
-        columns["uniform_flip", name] = np.where(several, flips[:, place], np.nan)
-    return columns
+    return {
+        ("uniform_tvd", name): _of_several(view, moved[:, place])
+        for place, name in enumerate(names)
+    }
+
+
+def _of_several(view: View, values: np.ndarray) -> np.ndarray:
+    return np.where(view.mask.sum(1) >= MIN_ITEMS, values, np.nan)
 
 
 PROBE = Probe(
@@ -92,13 +92,13 @@ PROBE = Probe(
         Quantity(
             "uniform_tvd",
             "change of the prediction with uniform weights in that head, or in all shown heads",
-            ("mean", "median"),
+            ("mean",),
             unit="TVD",
             direction="higher is more faithful",
         ),
         Quantity(
             "uniform_flip",
-            "1 where they change the decision",
+            "1 where uniform weights in all shown heads change the decision",
             ("share",),
             direction="higher is more faithful",
         ),
