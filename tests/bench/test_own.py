@@ -55,6 +55,11 @@ def test_an_audit_reports_the_cost_of_its_process(folder):
     assert found == Measurement(n=4, seconds=SECONDS, peak_mb=PEAK)
 
 
+def test_the_seconds_of_500_documents_are_told(folder):
+    found = own.measure_audit(folder, lambda: DOCUMENTS[:1] * own.AUDITED, probes=("sinks",))
+    assert found.notes == f"500 documents would take {10 * SECONDS:.0f} s at this rate"
+
+
 def test_rows_declare_their_targets():
     targets = {bench.name: bench.target for bench in own.own_benches()}
     assert targets["own_permutation"] == 50

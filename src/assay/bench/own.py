@@ -53,7 +53,7 @@ COPIES = 1  # documents per pass of captum's ablation: its default
 AUDITED, AUDITED_LONG = 50, 500
 LONG_DOCUMENTS = 2
 AUDIT = ("agreement", "permutation", "adversary", "erase_one", "erase_order")
-CHEAP = ("permutation", "adversary", "erase_one")
+CHEAP = ("permutation", "adversary", "erase_one", "identifiable", "sinks")
 PER_ITEM = ("leave_one_out",)  # one encoder pass per item
 Values = dict[str, NDArray[np.float64]]  # document -> its values
 
@@ -212,7 +212,14 @@ def measure_audit(
     chosen = documents()
     with attachment(folder, chosen, size=size) as attached:
         cost = measure_in_new_process(prepare_audit, (attached, probes, scores))
-    return Measurement(len(chosen), cost.seconds, peak_mb=cost.peak_mb)
+    per_document = cost.seconds / len(chosen)
+    notes = f"{AUDITED_LONG} documents would take {AUDITED_LONG * per_document:.0f} s at this rate"
+    return Measurement(
+        n=len(chosen),
+        seconds=cost.seconds,
+        peak_mb=cost.peak_mb,
+        notes=notes if len(chosen) == AUDITED else "",
+    )
 
 
 def prepare_audit(
@@ -265,7 +272,8 @@ def own_benches(folder: Path | None = None) -> tuple[Bench, ...]:
         ),
         Bench(
             "own_leave_one_out",
-            "every word deleted in turn: captum's FeatureAblation, or all deletions together",
+            "every word deleted in turn: captum's FeatureAblation, by default one deletion "
+            "per pass, or many together",
             partial(measure_leave_one_out, folder),
             target=1.5,
         ),
@@ -283,16 +291,15 @@ def own_benches(folder: Path | None = None) -> tuple[Bench, ...]:
         ),
         Bench(
             "own_512",
-            "512 sub-words, 12 layers of BERT's size: permutation, adversary and erase_one in at "
-            "most 4,096 MB",
+            f"512 sub-words, 12 layers of BERT's size: {', '.join(CHEAP)} in at most 4,096 MB",
             partial(
                 measure_audit, None, long_documents, probes=CHEAP, scores=cheap_scores(), size=BERT
             ),
         ),
         Bench(
             "own_512_audit",
-            "the same with every probe of own_audit, and with leave-one-out",
-            partial(measure_audit, None, long_documents, size=BERT),
+            "the same with leave-one-out and the sweep over heads: about an hour",
+            partial(measure_audit, None, long_documents, probes=(*AUDIT, "heads"), size=BERT),
             long=True,
         ),
     )
