@@ -65,6 +65,14 @@ def test_the_sentences_of_every_claim_fill_in(claim) -> None:
     assert claim.may_not_be_said.startswith("Do not")
 
 
+def test_an_effect_between_the_thresholds_is_told(shared_run: Path) -> None:
+    between = replace(BASE, effect=0.5, finding="undecided", reason="between the thresholds")
+    (question,) = first_screen(replace(read_run(shared_run), verdict=(between,))).unknown
+    assert question.note == (
+        "in between: 50 % of the way from shuffled to equal, which passes neither threshold"
+    )
+
+
 def test_a_strip_puts_thresholds_and_effect_in_their_order() -> None:
     strip = strips([BASE])["agrees"]
     assert strip.dot is not None

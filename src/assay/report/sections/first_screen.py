@@ -93,8 +93,11 @@ def _statement(claim: ClaimFinding, word: str) -> Statement:
 def _open_question(claim: ClaimFinding) -> Statement:
     declared = DECLARED.get(claim.claim)
     clause = (claim.says or claim.claim) if declared is None else declared.clause
+    reason = claim.reason or ""
+    if reason == "between the thresholds":
+        reason = f"in between: {worded_effect(claim)}, which passes neither threshold"
     settle = f"; about {claim.would_settle} would settle it" if claim.would_settle else ""
-    return Statement(claim.claim, f"Whether {clause}.", f"{claim.reason or ''}{settle}")
+    return Statement(claim.claim, f"Whether {clause}.", f"{reason}{settle}")
 
 
 def _strip(claim: ClaimFinding) -> Strip | None:
