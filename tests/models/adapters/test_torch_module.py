@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from assay.data.batches import Batch, EncodedSplit
 from assay.data.vocabulary import UNKNOWN
 from assay.errors import UserError
-from assay.models.adapters.interception import mha_fast_path_off
+from assay.models.adapters.interception import mha_fast_path_off, run_with_weights
 from assay.models.adapters.torch_module import TappedModule, tap
 from assay.models.conformance import check_batch, check_interface
 from assay.models.protocol import SupportsEmbedding, SupportsHeads, SupportsItemValues
@@ -73,7 +73,9 @@ def test_many_proposals_equal_one_at_a_time(style, monkeypatch):
         torch.rand(len(LENGTHS), 4, *own.shape[1:], generator=rng) * batch.mask[:, None, None]
     )
     proposals = proposals / proposals.sum(-1, keepdim=True) * own.sum(-1)[:, None, :, None]
-    monkeypatch.setattr("assay.models.adapters.torch_module.CHUNK_BYTES", states.document_bytes * 3)
+    monkeypatch.setattr(
+        "assay.models.adapters.module_passes.CHUNK_BYTES", states.document_bytes * 3
+    )
     with torch.no_grad():
         together = model.decode_heads(states, proposals)
         for number in range(4):
@@ -175,6 +177,71 @@ def test_values_are_not_offered_where_they_are_not_known(style):
     model = tapped(style)
     model.encode(batch_of(model))
     assert not isinstance(model, SupportsItemValues)
+
+
+def test_uniform_weights_in_one_head_equal_a_whole_pass_each():
+    model = tapped("encoder", heads=1)
+    batch = batch_of(model, (4, 4))
+    logits, names = model.uniform_by_head(batch)
+    assert logits.shape == (2, 2, 2, len(CLASSES))
+    assert names[1] == ("site=1, heads=0", "site=1, heads=1")
+
+    def uniform_in_first_head(own: Tensor) -> Tensor:
+        changed = own.clone()  # position 0 is [CLS], which keeps its weight
+        changed[:, 0, 0, 1:] = own[:, 0, 0, 1:].mean(-1, keepdim=True)
+        return changed
+
+    with torch.no_grad():
+        for layer in range(2):
+            whole = run_with_weights(
+                model.module, lambda: model.untouched_logits(batch), layer, uniform_in_first_head
+            )
+            torch.testing.assert_close(logits[:, layer, 0], whole)
+    assert (logits[:, 0] - logits[:, 1]).abs().max() > 1e-3
+
+
+def test_all_rows_of_a_head_are_uniform_together():
+    model = tapped("all rows")
+    batch = batch_of(model)
+    logits, names = model.uniform_by_head(batch)
+    assert names == (("site=0, heads=0", "site=0, heads=1"),)
+    assert logits.shape == (len(LENGTHS), 1, 2, len(CLASSES))
+    assert (logits[:, 0, 0] - logits[:, 0, 1]).abs().max() > 1e-3
+
+
+def test_memory_grows_with_the_length_as_measured():
+    model = tapped("encoder")
+    states = model.encode(batch_of(model))
+    assert model.proposal_bytes(states) == states.document_bytes > 1000
+    assert model.document_bytes(9, gradient=True) == states.document_bytes + 1
+    assert model.document_bytes(18, gradient=False) == 4 * states.document_bytes + 1
+    longer = model.encode(batch_of(model, (40, 2)))
+    assert longer.document_bytes < model.document_bytes(41, gradient=False)
+
+
+class OneHead(HandWritten):
+    """Scaled dot products on (B, T, d), without an axis of heads."""
+
+    def split(self, states: Tensor) -> Tensor:
+        return states
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        states = self.embedding(ids)
+        query, key, value = self.qkv(states).chunk(3, -1)
+        mixed = F.scaled_dot_product_attention(query, key, value, mask[:, None])
+        return self.output(mixed[:, 0])
+
+
+def test_attention_without_an_axis_of_heads_has_one_head():
+    torch.manual_seed(0)
+    model = tap(OneHead().eval(), ids_and_mask, classes=CLASSES, words=WORDS, unknown=1)
+    batch = batch_of(model)
+    check_batch(model, batch)
+    states = model.encode(batch)
+    assert model.head_weights(states).shape == (len(LENGTHS), 1, 9)
+    assert not isinstance(model, SupportsItemValues)
+    uniform = batch.mask / batch.mask.sum(1, keepdim=True)
+    assert (model.decode(states, uniform) - model.untouched_logits(batch)).abs().max() > 1e-3
 
 
 def test_what_stands_apart_is_named_and_keeps_its_weight():

@@ -48,6 +48,11 @@ class Axes:
         """The number of heads in weights of this shape."""
         return self.heads_in_documents * math.prod(shape[axis] for axis in self.heads)
 
+    def in_order(self, shape: Sequence[int]) -> bool:
+        """Whether weights of this shape are (B, H, Tq, Tk) already."""
+        plain = len(shape) == 4 and (self.documents, self.items) == (0, 3)
+        return plain and self.head_count(shape) == shape[1]
+
     def canonical(self, weights: Tensor) -> Tensor:
         """The weights as (B, H, Tq, Tk); one query where there is no axis of queries."""
         moved = weights.permute(self._order)
@@ -79,6 +84,12 @@ class SeenAttention:
     axes: Axes | None  # None: no axis of the weights grows with the documents' length
     has_values: bool = False  # whether the values that the weights multiply are known
     feeds: int | None = None  # the softmax that is taken of these weights, if there is one
+
+    @property
+    def heads_and_items(self) -> tuple[int, int]:
+        """The numbers of heads and positions of an attention over the items."""
+        assert self.axes is not None
+        return self.axes.head_count(self.shape), self.shape[self.axes.items]
 
     def __str__(self) -> str:
         place = f"in {self.path}" if self.path else "in the module itself"
@@ -151,7 +162,7 @@ def _describe(
         tuple(weights.shape),
         bool(((sums - 1).abs() <= row_rounding(weights.dtype)).all()),
         axes,
-        call.values is not None,
+        call.values is not None and axes is not None and axes.in_order(weights.shape),
         fed[0] if fed else None,
     )
 

@@ -29,22 +29,13 @@ from assay.data.lists import corpus_from_lists
 from assay.data.text import words as split_words
 from assay.data.vocabulary import PAD
 from assay.errors import UserError
-from assay.models.adapters.interception import AttentionCall, Change, OutputBytes, intercept
-from assay.models.adapters.module_inputs import (
-    ModuleInputs,
-    Surroundings,
-    TextEmbedding,
-    find_text_embedding,
-    logits_of,
-)
+from assay.models.adapters.module_inputs import ModuleInputs, Surroundings
+from assay.models.adapters.module_passes import Call, ModulePasses, TappedStates
 from assay.models.adapters.query_rows import QueryRows
-from assay.models.adapters.site import APART, SINK, ItemPositions, Site, given_to_heads
-from assay.models.adapters.sites import SeenAttention, SeenSites, choose_site, seen_sites
+from assay.models.adapters.site import APART, SINK, Site, given_to_heads
+from assay.models.adapters.sites import SeenAttention, SeenSites
 from assay.models.protocol import States
 from assay.statistics.divergence import decisions
-
-Call = Callable[[nn.Module, Tensor, Tensor], Tensor]
-CHUNK_BYTES = 2**28  # of all tensors that the proposals of one forward pass compute
 
 
 @dataclass(frozen=True)
@@ -60,18 +51,6 @@ class TapSite(Site):
         parts = [f"attention computation {self.layer}" + (f" in {self.path}" if self.path else "")]
         parts += [heads] if self.has_heads else []
         return ", ".join([*parts, row] if self.has_queries else parts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TappedStates(States):
-    """What is kept of a forward pass: the weights at the site and how to run it again."""
-
-    batch: Batch
-    positions: ItemPositions
-    own: Tensor  # (B, H, S) the shown rows of the chosen heads
-    values: Tensor | None  # (B, H, S, d)
-    embedded: Tensor | None  # (B, T, m) put in place of the embedding's output
-    document_bytes: int  # of all tensors that the module computes for one document
 
 
 def tap(
@@ -102,16 +81,15 @@ def tap(
     rows the heat map shows. `before` and `after` name the positions that the module puts around
     the items of every document, such as `before=["[CLS]"]`.
     """
-    return TappedModule(
+    passes = ModulePasses(
         module,
         call or (lambda module, ids, mask: module(ids)),
-        tuple(classes),
         ModuleInputs.of(module, words, pad, unknown),
+        Surroundings(tuple(before), tuple(after)),
         site,
         QueryRows(Site(0, heads, query)),
-        Surroundings(tuple(before), tuple(after)),
-        tokenize,
     )
+    return TappedModule(passes, tuple(classes), tokenize)
 
 
 class TappedModule:
@@ -129,44 +107,30 @@ class TappedModule:
 
     def __init__(
         self,
-        module: nn.Module,
-        call: Call,
+        passes: ModulePasses,
         classes: tuple[str, ...],
-        inputs: ModuleInputs,
-        choice: int | str | None,
-        rows: QueryRows,
-        around: Surroundings,
         tokenize: Callable[[str], Sequence[str]],
     ) -> None:
-        self.module = module
+        self.module = passes.module
         self.classes = classes
-        self.words = inputs.words
-        self._call = call
-        self._inputs = inputs
-        self._choice = choice
-        self._rows = rows
-        self._around = around
+        self.words = passes.inputs.words
+        self._passes = passes
         self._tokenize = tokenize
-        self._sites = SeenSites()
-        self._seen: SeenAttention | None = None
-        self._text: TextEmbedding | None = None
-        self._heads = 1
 
     def sites(self, documents: Batch | Sequence[str | Sequence[str]]) -> SeenSites:
         """The attention computations of one forward pass over these documents, in their order."""
         batch = documents if isinstance(documents, Batch) else self._batch(documents)
-        with torch.no_grad():
-            return seen_sites(self.module, self._run, batch)
+        return self._passes.sites(batch)
 
     @property
     def unknown(self) -> int | None:
         """The module's index for words that it does not know; None if it has none."""
-        return self._inputs.unknown
+        return self._passes.inputs.unknown
 
     @property
     def site(self) -> Site:
         """The attention on trial."""
-        seen, shown = self._seen, self._rows.site
+        seen, shown = self._passes.seen, self._passes.rows.site
         if seen is None or seen.axes is None:
             return shown
         queries = seen.axes.queries is not None
@@ -201,7 +165,8 @@ class TappedModule:
 
     def encode(self, batch: Batch) -> TappedStates:
         """One forward pass, in which the weights at the site are kept."""
-        return self._encode(batch, None)
+        self.seen_site(batch)
+        return self._passes.capture(batch)
 
     def head_weights(self, states: States) -> Tensor:
         """(B, H, T): the weight of every head on every item, zero on padding."""
@@ -210,7 +175,7 @@ class TappedModule:
 
     def shown_weights(self, heads: Tensor) -> Tensor:
         """(..., H, T) -> (..., T): what the heat map shows, normalized to one over the items."""
-        return self._rows.shown(heads, self._heads)
+        return self._passes.rows.shown(heads, self._passes.heads)
 
     def attend(self, states: States) -> Tensor:
         """What the heat map shows, (B, T)."""
@@ -228,7 +193,7 @@ class TappedModule:
         kept = _tapped(states)
         # Weights that are fixed fix what stands apart, too.
         own = kept.own if heads.requires_grad else kept.own.detach()
-        return self._decode(kept, kept.positions.position_weights(own, heads))
+        return self._passes.decode(kept, kept.positions.position_weights(own, heads))
 
     def weights_apart(self, states: States) -> dict[str, Tensor]:
         """The weight (B, H) of the named positions before and after the items, and of sinks."""
@@ -241,12 +206,12 @@ class TappedModule:
     def decode_without_apart(self, states: States) -> Tensor:
         """Logits (B, C) with these weights given to the items in proportion."""
         kept = _tapped(states)
-        return self._decode(kept, kept.positions.without_apart(kept.own)[:, None])[:, 0]
+        return self._passes.decode(kept, kept.positions.without_apart(kept.own)[:, None])[:, 0]
 
     def weight_on_padding(self, states: States) -> Tensor:
         """(B, H): what the heads give to positions that hold nothing."""
         kept = _tapped(states)
-        return (kept.own * ~self._around.real(kept.batch)[:, None]).sum(-1)
+        return (kept.own * ~self._passes.around.real(kept.batch)[:, None]).sum(-1)
 
     def proposal_bytes(self, states: States) -> int:
         """The bytes of all tensors that the module computes for one document."""
@@ -254,132 +219,58 @@ class TappedModule:
 
     def untouched_logits(self, batch: Batch) -> Tensor:
         """Logits (B, C) of the module as it is, without any interception."""
-        return self._logits(batch)
+        return self._passes.logits(batch)
 
     def watched_logits(self, batch: Batch) -> Tensor:
         """Logits (B, C) while every attention computation is seen and none is changed."""
-        return self._logits(batch, change=lambda call: None)
-
-    def seen_site(self, batch: Batch) -> SeenAttention:
-        """The attention on trial: seen once, with all that the module can give, and then kept."""
-        if self._seen is None:
-            with torch.no_grad():
-                self._sites = self.sites(batch)
-                self._seen = choose_site(self._sites, self._choice, type(self.module).__name__)
-                self._text = find_text_embedding(
-                    self.module, self._inputs, batch, len(self._around.before), self._logits
-                )
-            if self._text is not None:
-                self.embed = self._text.read
-                self.contextualise = lambda embedded, batch: self._encode(batch, embedded)
-            if self._seen.has_values and self._rows.site.query != "mean":
-                self.item_values, self.output_matrix = _item_values, lambda states: None
-        return self._seen
+        return self._passes.logits(batch, change=lambda call: None)
 
     def times_met(self, batch: Batch) -> int:
         """How often the site is met in one forward pass."""
-        seen, met = self.seen_site(batch), []
-        others = {one.index for one in self._sites} - {one.index for one in self._sites.possible}
-        chosen = {seen.index} if isinstance(self._choice, int) else None
+        return self._passes.times_met(batch)
 
-        def count(call: AttentionCall) -> None:
-            same = (call.path, call.kind) == (seen.path, seen.kind) and call.index not in others
-            if same and (chosen is None or call.index in chosen):
-                met.append(call.index)
+    def seen_site(self, batch: Batch) -> SeenAttention:
+        """The attention on trial: seen once, with all that the module can give, and then kept."""
+        if self._passes.seen is None:
+            seen = self._passes.look(batch)
+            if self._passes.text is not None:
+                self.embed = self._passes.text.read
+                self.contextualise = lambda embedded, batch: self._passes.capture(batch, embedded)
+            if seen.has_values and self._passes.rows.site.query != "mean":
+                self.item_values, self.output_matrix = _item_values, lambda states: None
+        return self._passes.look(batch)
 
-        self._logits(batch, change=count)
-        return len(met)
+    def document_bytes(self, length: int, *, gradient: bool) -> int:
+        """The bytes of all tensors that the module computes for a document of this length."""
+        return self._passes.document_bytes(length)
 
-    def _encode(self, batch: Batch, embedded: Tensor | None) -> TappedStates:
-        seen = self.seen_site(batch)
-        assert seen.axes is not None
-        found: list[AttentionCall] = []
+    @torch.no_grad()
+    def uniform_by_head(self, batch: Batch) -> tuple[Tensor, tuple[tuple[str, ...], ...]]:
+        """Logits (B, L, H, C) with uniform weights in one head of one computation, with names.
 
-        def keep(call: AttentionCall) -> None:
-            if (call.index, call.path, call.kind) == (seen.index, seen.path, seen.kind):
-                found.append(call)
-
-        with OutputBytes() as output:
-            self._logits(batch, embedded, keep)
-        if not found:
-            raise UserError(
-                f"attention computation {seen.index} ({seen.kind}) was not met with "
-                f"{len(batch.ids)} documents of up to {batch.mask.shape[1]} items: the module must "
-                "compute its attention in the same order for every batch."
-            )
-        weights = seen.axes.canonical(found[0].weights)
-        real = self._around.real(batch)
-        if weights.shape[-1] != real.shape[1]:
-            raise UserError(
-                f"the site has {weights.shape[-1]} positions where the documents have "
-                f"{batch.mask.shape[1]} items and {real.shape[1] - batch.mask.shape[1]} positions "
-                "around them are named: name what the module puts around the items with `before` "
-                'and `after`, for example before=["[CLS]"].'
-            )
-        self._heads = len(weights[0, self._rows.site.chosen_heads])
-        own, values = self._rows.read(weights, real), found[0].values
-        text = embedded if embedded is not None or self._text is None else self._text.read(batch)
-        return TappedStates(
-            own.new_zeros(*batch.mask.shape, 0) if text is None else text.to(own.dtype),
-            batch.mask,
-            batch=batch,
-            positions=self._around.positions(batch),
-            own=own,
-            values=None if values is None else values[:, self._rows.site.chosen_heads],
-            embedded=embedded,
-            document_bytes=max(1, output.count // max(1, len(batch.ids))),
-        )
-
-    def _decode(self, states: TappedStates, proposals: Tensor) -> Tensor:
-        """Logits (B, P, C) with the rows (B, P, H, S) at the site, many proposals in one pass."""
-        documents, count = proposals.shape[:2]
-        rows = torch.arange(documents).repeat_interleave(count)
-        flat = proposals.flatten(0, 1)
-        size = max(1, CHUNK_BYTES // states.document_bytes)
-        logits = [
-            self._decode_rows(states, rows[start : start + size], flat[start : start + size])
-            for start in range(0, len(rows), size)
-        ]
-        return torch.cat(logits).view(documents, count, -1)
-
-    def _decode_rows(self, states: TappedStates, rows: Tensor, proposals: Tensor) -> Tensor:
-        seen, batch = self.seen_site(states.batch), states.batch.take(rows)
-        real = self._around.real(batch)
-
-        def put(call: AttentionCall) -> Tensor | None:
-            if call.index != seen.index:
-                return None
-            assert seen.axes is not None
-            own = seen.axes.canonical(call.weights)
-            changed = self._rows.put(own, real, proposals.to(own))
-            return seen.axes.original(changed, call.weights.shape)
-
-        embedded = None if states.embedded is None else states.embedded[rows]
-        return self._logits(batch, embedded, put)
-
-    def _logits(
-        self, batch: Batch, embedded: Tensor | None = None, change: Change | None = None
-    ) -> Tensor:
-        ids, mask = self._inputs.read(batch)
-
-        def run() -> Tensor:
-            return logits_of(self._call(self.module, ids, mask), batch)
-
-        if embedded is not None:
-            assert self._text is not None
-            with self._text.replaced(embedded, batch.mask):
-                return intercept(self.module, run, change) if change else run()
-        return intercept(self.module, run, change) if change else run()
+        The computations are those with as many heads and positions as the site.
+        """
+        self.seen_site(batch)
+        found, names = [], []
+        for passes in self._passes.alike(batch):
+            states = passes.capture(batch)
+            own = states.positions.item_weights(states.own)  # all rows of a head stand together
+            mass = own.sum(-1, keepdim=True) / batch.lengths.clamp(min=1)[:, None, None]
+            uniform = (batch.mask[:, None] * mass)[:, None]
+            one = torch.eye(passes.heads, dtype=torch.bool, device=own.device)
+            here = one.repeat_interleave(own.shape[1] // passes.heads, 1)[None, :, :, None]
+            proposals = torch.where(here, uniform, own[:, None])
+            rows = states.positions.position_weights(states.own, proposals)
+            found.append(passes.decode(states, rows))
+            place = f"site={passes.look(batch).index}"
+            names.append(tuple(f"{place}, heads={head}" for head in range(passes.heads)))
+        return torch.stack(found, 1), tuple(names)
 
     def _batch(self, texts: Sequence[str | Sequence[str]]) -> Batch:
         classes = self.classes or ("unnamed",)
         corpus = self.corpus(texts, list(classes[:1]) * len(texts))
         split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(classes))
         return split.batch(range(len(texts)))
-
-    def _run(self, batch: Batch) -> object:
-        """The call, whatever it returns: to look at a module one need not know its logits."""
-        return self._call(self.module, *self._inputs.read(batch))
 
 
 def _tapped(states: States) -> TappedStates:
