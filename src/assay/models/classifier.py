@@ -21,11 +21,7 @@ from assay.models.item_changes import Readout, logits_after_each_change
 from assay.models.protocol import AffineTerms, States
 from assay.models.recording import Recording
 from assay.models.recurrent import BiLSTM
-from assay.models.scaled_items import (
-    scaled_projections,
-    scaled_projections_by_item,
-    scaled_states,
-)
+from assay.models.scaled_items import scaled_projections, scaled_states
 
 ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "bilstm": BiLSTM,
@@ -205,11 +201,7 @@ class Network(nn.Module):
         frame, encoder = self.text.frame(self.embed(batch), batch.mask), self.text.encoder
         if isinstance(encoder, BiLSTM) and batch.imposed is None:
             readout = Readout(self.attention, self.head, self.query_state(batch), batch.allowed)
-            text = encoder, frame, scales, readout.projection
-            if scales.requires_grad:
-                return readout.of_copies(scaled_projections(*text))
-            with torch.no_grad():
-                return readout.of_items(scaled_projections_by_item(*text), scales.shape[-1])
+            return readout.of_copies(scaled_projections(encoder, frame, scales, readout.projection))
         items = scaled_states(encoder, frame, scales)
         documents, copies = scales.shape[:2]
         query, allowed, imposed = (

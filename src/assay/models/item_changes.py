@@ -15,7 +15,7 @@ or with a substitute in its place.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -122,35 +122,13 @@ class Readout:
 
     def of_copies(self, projected: Tensor) -> Tensor:
         """Logits (B, S, C) of S copies per document, from projected states (T, B, S, k)."""
-        return self._pooled(*self._parts_of_copies(projected))
-
-    def of_items(self, items: Iterable[tuple[int, Tensor]], length: int) -> Tensor:
-        """The same from the projected states (B, S, k) of one item after another, in any order.
-
-        What attention and head need of them is a few numbers, so that all states never exist at the
-        same time.
-        """
-        kept: list[Tensor] = []
-        for item, projected in items:
-            parts = self._parts_of_copies(projected)
-            kept = kept or [part.new_empty(length, *part.shape) for part in parts]
-            for whole, part in zip(kept, parts, strict=True):
-                whole[item] = part  # copied: the next item overwrites it
-        scores, read = kept
-        return self._pooled(scores, read)
-
-    def _parts_of_copies(self, projected: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores (..., B, S) and values that the head reads, of projected states (..., B, S, k)."""
         size = self.sizes[0]
-        query = None if self.query is None else self.query[:, None]
-        return self.attention.score(projected[..., :size], query), projected[..., size:]
-
-    def _pooled(self, scores: Tensor, read: Tensor) -> Tensor:
-        """Logits (B, S, C) from the scores (T, B, S) and the values (T, B, S, c) of all items."""
+        attended, read = projected[..., :size], projected[..., size:]
         query, allowed = (
             None if part is None else part[:, None] for part in (self.query, self.allowed)
         )
-        context = (read * scores.softmax(0)[..., None]).sum(0)
+        weights = self.attention.score(attended, query).softmax(0)
+        context = (read * weights[..., None]).sum(0)
         return self.head.finish(context, query, allowed)
 
     def finish(self, pool: RunningSoftmax, dtype: torch.dtype) -> Tensor:

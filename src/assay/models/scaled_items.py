@@ -57,41 +57,39 @@ def scaled_projections(
 
     Differentiable in the scales.
     """
-    both = _BothDirections.of(*_directions(encoder, frame), projection)
     scales = scales.to(frame.items.dtype)
-    return cast(Tensor, _ScaledBiLSTM.apply(scales, both))  # type: ignore[no-untyped-call]
-
-
-@torch.no_grad()
-def scaled_projections_by_item(
-    encoder: BiLSTM, frame: Frame, scales: Tensor, projection: Projection
-) -> Iterator[tuple[int, Tensor]]:
-    """Each item, the last one first, and its projections (B, S, k), without a derivative.
-
-    They are used before the next item overwrites them. Copies that begin or end alike share their
-    states.
-    """
-    scales = scales.to(frame.items.dtype)
-    documents, copies, length = scales.shape
-    forwards, backwards = _directions(encoder, frame)
-    ahead, behind = ((HIDDEN_UNIT * half).T.contiguous() for half in projection.halves())
-    offset = projection.offset.expand(documents, -1).repeat_interleave(copies, 0)
-    values = scales.new_empty(length, *offset.shape)
-    product, spare = torch.empty_like(offset), torch.empty_like(offset)
-    for item, hidden, of_copies in forwards.read_shared(scales, range(length)):
-        own = torch.mm(hidden, ahead, out=product[: len(hidden)])
-        torch.index_select(own, 0, of_copies, out=values[item])
-    for item, hidden, of_copies in backwards.read_shared(scales, range(length - 1, -1, -1)):
-        own = torch.mm(hidden, behind, out=product[: len(hidden)])
-        torch.index_select(own, 0, of_copies, out=spare)
-        yield item, spare.add_(values[item]).add_(offset).view(documents, copies, -1)
-
-
-def _directions(encoder: BiLSTM, frame: Frame) -> tuple["_Direction", "_Direction"]:
-    return (
+    directions = (
         _Direction.of(encoder.forwards, frame.items, frame.start),
         _Direction.of(encoder.backwards, frame.items, frame.end),
     )
+    if scales.requires_grad:
+        both = _BothDirections.of(*directions, projection)
+        return cast(Tensor, _ScaledBiLSTM.apply(scales, both))  # type: ignore[no-untyped-call]
+    return _shared_projections(directions, scales, projection)
+
+
+@torch.no_grad()
+def _shared_projections(
+    directions: tuple["_Direction", "_Direction"], scales: Tensor, projection: Projection
+) -> Tensor:
+    """The projections without a derivative; copies that begin alike share their states."""
+    documents, copies, length = scales.shape
+    offset = projection.offset.expand(documents, -1).repeat_interleave(copies, 0)
+    values = scales.new_empty(length, *offset.shape)
+    product, spare = torch.empty_like(offset), torch.empty_like(offset)
+    orders = range(length), range(length - 1, -1, -1)
+    for number, (direction, half, order) in enumerate(
+        zip(directions, projection.halves(), orders, strict=True)
+    ):
+        projector = (HIDDEN_UNIT * half).T.contiguous()
+        for item, hidden, of_copies in direction.read_shared(scales, order):
+            own = torch.mm(hidden, projector, out=product[: len(hidden)])
+            if number == 0:
+                torch.index_select(own, 0, of_copies, out=values[item])
+            else:
+                torch.index_select(own, 0, of_copies, out=spare)
+                values[item].add_(spare).add_(offset)
+    return values.view(length, documents, copies, -1)
 
 
 def _scaled_convolution(encoder: Convolution, frame: Frame, scales: Tensor) -> Tensor:
