@@ -10,6 +10,7 @@ from assay.data.batches import Batch, EncodedSplit
 from assay.data.vocabulary import UNKNOWN
 from assay.errors import UserError
 from assay.models.adapters.huggingface import attach
+from assay.models.adapters.interception import run_with_weights
 from assay.models.adapters.transformer import AttachedTransformer
 from assay.models.conformance import check_batch
 from assay.models.protocol import SupportsItemValues
@@ -84,15 +85,38 @@ def test_shown_weights_are_the_row_of_the_layer():
         assert_close(model.attend(states)[document], wanted, **CLOSE)
 
 
-def test_the_mean_of_the_rows_becomes_what_was_proposed():
-    model = attached(layer=1, query="mean")
+@pytest.mark.parametrize("heads", ["mean", "max", 1])
+def test_the_mean_of_all_rows_is_shown_and_every_row_is_moved(heads):
+    model = attached(layer=1, query="mean", heads=heads)
     batch = batch_of(model)
     states = model.encode(batch)
-    positions, passes = states.positions, model.passes
-    proposed = states.own.roll(1, -1) * positions.mask[:, None]
+    positions = states.positions
     weights = all_weights(model, batch)[1]
-    imposed = passes._imposed(weights, proposed, positions, states.row)
-    assert_close(passes._own(imposed, positions, states.row), proposed, **CLOSE)
+    chosen = weights[:, 1:2] if heads == 1 else weights
+    for document in range(len(TEXTS)):
+        real = positions.mask[document]
+        rows = chosen[document][:, real].mean(1)
+        items = positions.layout.item_weights(rows.expand(len(TEXTS), -1, -1))[document]
+        items = items.amax(0) if heads == "max" else items.mean(0)
+        assert_close(model.attend(states)[document], items / items.sum(), **CLOSE)
+        apart = model.weights_apart(states)["[CLS]"][document].view(len(rows), -1)
+        assert_close(apart[:, real].mean(1), rows[:, 0], **CLOSE)
+    flipped = model.head_weights(states).flip(-1) * batch.mask[:, None]
+    proposed = states.layout.position_weights(states.own, flipped[:, None])[:, 0]
+
+    def impose(own: torch.Tensor) -> torch.Tensor:
+        new = own.clone()
+        split = proposed.view_as(chosen)
+        for document, real in enumerate(positions.mask):
+            picked = split[document][:, real]
+            if heads == 1:
+                new[document, 1, real] = picked[0]
+            else:
+                new[document, :, real] = picked
+        return new
+
+    wanted = run_with_weights(model.module, lambda: model.network.logits(positions), 1, impose)
+    assert_close(model.decode_heads(states, flipped[:, None])[:, 0], wanted, **CLOSE)
 
 
 def test_one_head_alone_is_replaced():
@@ -174,14 +198,15 @@ def test_rollout_is_the_product_of_the_layers():
     assert_close(rolled.attend(rolled.encode(batch)), model.rollout(batch), **CLOSE)
 
 
-def test_uniform_by_head_equals_one_head_at_a_time():
-    model = attached()
+@pytest.mark.parametrize("query", ["cls", "mean"])
+def test_uniform_by_head_equals_one_head_at_a_time(query):
+    model = attached(query=query)
     batch = batch_of(model)
     found, names = model.uniform_by_head(batch)
     assert found.shape == (len(TEXTS), 3, 4, 2)
     assert names[0][2] == "layer 1, head 3"
     for layer, head in ((0, 1), (1, 3), (2, 0)):
-        alone = attached(layer=layer, heads=head)
+        alone = attached(layer=layer, heads=head, query=query)
         alone.texts = model.texts
         states = alone.encode(batch)
         mass = alone.head_weights(states).sum(-1, keepdim=True)

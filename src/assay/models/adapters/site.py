@@ -142,7 +142,8 @@ class ItemPositions:
         to the name "sink".
         """
         found = {name: (positions * at[:, None]).sum(-1) for name, at in self.apart.items()}
-        missing = 1 - positions.sum(-1)
+        total = positions.sum(-1)
+        missing = torch.where(total > 0, 1 - total, 0)  # a row of zeros is one of padding
         if bool((missing > row_rounding(positions.dtype)).any()):
             found[SINK] = missing.clamp(min=0)
         return found

@@ -172,8 +172,8 @@ class SitePasses:
 
     @property
     def heads(self) -> slice:
-        """The heads whose weights make up what is shown."""
-        return self.site.chosen_heads
+        """The heads of the states whose weights make up what is shown."""
+        return slice(None) if self.site.query == "mean" else self.site.chosen_heads
 
     def capture(self, positions: Positions, embedded: Tensor | None = None) -> SiteStates:
         """Run the model up to the site's attention."""
@@ -232,10 +232,14 @@ class SitePasses:
         )
 
     def _own(self, weights: Tensor, positions: Positions, row: Tensor) -> Tensor:
-        """The shown row (B, H, S) of weights (B, H, S, S)."""
+        """The shown row (B, H, S) of weights (B, H, S, S).
+
+        For the mean of all rows, every row of a shown head counts as a head of its own, (B, H * S,
+        S), so that an intervention acts on each of them alike. Rows of padding are zero.
+        """
         if self.site.query == "mean":
-            real = positions.mask[:, None, :, None].to(weights.dtype)
-            return (weights * real).sum(2) / real.sum(2)
+            real = positions.mask[:, None, :, None]
+            return (weights[:, self.site.chosen_heads] * real).flatten(1, 2)
         return weights[torch.arange(len(row), device=row.device), :, row]
 
     def logits(self, states: SiteStates, weights: Tensor) -> Tensor:
@@ -289,16 +293,14 @@ class SitePasses:
     def _imposed(
         self, weights: Tensor, proposed: Tensor, positions: Positions, row: Tensor
     ) -> Tensor:
-        """The weights (N, H, S, S) of a pass with the shown row (N, H, S) as proposed.
-
-        The mean over all rows is replaced by scaling columns: every row gives an item more or less
-        by the same factor, so that the mean is exactly what was proposed.
-        """
+        """The weights (N, H, S, S) of a pass with the shown rows, as `_own` has them, replaced."""
         if self.site.query == "mean":
-            own = self._own(weights, positions, row)
-            some = own > 0
-            factor = torch.where(some, proposed / torch.where(some, own, 1), 0)
-            return weights * factor[:, :, None] + torch.where(some, 0, proposed)[:, :, None]
+            chosen = weights[:, self.site.chosen_heads]
+            rows = proposed.view_as(chosen)
+            changed = weights.clone()
+            real = positions.mask[:, None, :, None]
+            changed[:, self.site.chosen_heads] = torch.where(real, rows, chosen)
+            return changed
         at = torch.zeros_like(positions.mask).scatter(1, row[:, None], True)
         return torch.where(at[:, None, :, None], proposed[:, :, None], weights)
 
@@ -308,9 +310,11 @@ class SitePasses:
 
     def sequence_bytes(self, states: SiteStates) -> int:
         """About how many bytes of states the model computes for one document, at a time."""
-        width = 1 if self.route == "row" else states.own.shape[-1]
+        length = states.own.shape[-1]
+        heads = states.own.shape[1] // (length if self.site.query == "mean" else 1)
+        width = 1 if self.route == "row" else length
         number = self.network.number_bytes
-        return position_bytes(self.network.units, states.own.shape[1], width, number) * width
+        return position_bytes(self.network.units, heads, width, number) * width
 
 
 def position_bytes(units: int, heads: int, width: int, number: int) -> int:

@@ -55,7 +55,7 @@ class AttachedTransformer(TransformerProof):
             self.pads_left = pads_left(network, self._table, network.device)
             self.stack = find_stack(network, self._tried)
             self.layers = self.attention_calls if self.stack is None else len(self.stack.layers)
-            self._passes: dict[int, SitePasses] = {}
+            self._passes: dict[Site, SitePasses] = {}
             self.passes = self._choose_passes()
             self._check_row()
 
@@ -78,7 +78,7 @@ class AttachedTransformer(TransformerProof):
         self.site.check_heads(self.heads)
         if self.site.layer == "rollout":
             return RolloutPasses(self.network, self.layers, self.site)
-        return self._passes_at(self.site.layer_index(self.layers))
+        return self._passes_at(self.site)
 
     def _check_row(self) -> None:
         """A decoder's first position sees only itself: there is nothing to show."""
@@ -127,7 +127,14 @@ class AttachedTransformer(TransformerProof):
 
     def shown_weights(self, heads: Tensor) -> Tensor:
         """(..., H, T) -> (..., T): what the heat map shows."""
-        return self.site.shown_weights(heads)
+        return self.site.shown_weights(self._by_head(heads))
+
+    def _by_head(self, rows: Tensor) -> Tensor:
+        """Where every row of a head is shown, (..., H * S, T), their mean: (..., H, T)."""
+        if self.site.query != "mean" or self.site.layer == "rollout":
+            return rows
+        heads = 1 if isinstance(self.site.heads, int) else self.heads
+        return rows.reshape(*rows.shape[:-2], heads, -1, rows.shape[-1]).mean(-2)
 
     def decode_heads(self, states: States, heads: Tensor) -> Tensor:
         """(B, P, H, T) -> logits (B, P, C)."""
@@ -250,26 +257,29 @@ class AttachedTransformer(TransformerProof):
         positions = self.positions(batch)
         found, names = [], []
         for layer in range(self.layers):
-            passes = self._passes_at(layer)
+            passes = self._passes_at(replace(self.site, layer=layer, heads="mean"))
             states = passes.capture(positions)
             items = states.layout.item_weights(states.own)
             mass = items.sum(-1, keepdim=True) / states.mask.sum(1).clamp(min=1)[:, None, None]
             uniform = (states.mask[:, None] * mass)[:, None]
-            heads = items.shape[1]
-            own = items[:, None].expand(-1, heads, -1, -1)
-            alone = torch.eye(heads, dtype=torch.bool, device=items.device)[None, :, :, None]
-            proposed = torch.where(alone, uniform, own)
+            own = items[:, None].expand(-1, self.heads, -1, -1)
+            alone = torch.eye(self.heads, dtype=torch.bool, device=items.device)
+            alone = alone.repeat_interleave(items.shape[1] // self.heads, 1)
+            proposed = torch.where(alone[None, :, :, None], uniform, own)
             found.append(
                 passes.logits(states, states.layout.position_weights(states.own, proposed))
             )
-            names.append(tuple(f"layer {layer + 1}, head {head + 1}" for head in range(heads)))
+            names.append(tuple(f"layer {layer + 1}, head {head + 1}" for head in range(self.heads)))
         return torch.stack(found, 1), tuple(names)
 
-    def _passes_at(self, layer: int) -> SitePasses:
-        if layer not in self._passes:
-            passes = SitePasses(self.network, self.stack, layer, self.site)
-            self._passes[layer] = passes.fastest(self._tried)
-        return self._passes[layer]
+    def _passes_at(self, site: Site) -> SitePasses:
+        """The passes for a row of another layer or other heads, by their fastest exact route."""
+        layer = site.layer_index(self.layers)
+        site = replace(site, layer=layer)
+        if site not in self._passes:
+            passes = SitePasses(self.network, self.stack, layer, site)
+            self._passes[site] = passes.fastest(self._tried)
+        return self._passes[site]
 
     # Documents.
 
