@@ -27,7 +27,9 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     with torch.no_grad():
         apart = model.weights_apart(view.states)
         logits = model.decode_without_apart(view.states)
-    shares = {name: _mean_over_heads(weights) for name, weights in apart.items()}
+    assert view.heads is not None
+    sums = view.heads.sum(-1) + sum(apart.values())
+    shares = {name: _mean_over_heads(weights, sums > 0) for name, weights in apart.items()}
     total = np.sum([np.zeros(len(view.batch.ids)), *shares.values()], axis=0)
     columns: dict[tuple[str, str | None], np.ndarray] = {("share_apart", APART_ALL): total}
     columns |= {("share_apart", name): values for name, values in shares.items()}
@@ -38,8 +40,9 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     return ProbeOutcome([stacked(view.batch.ids, columns)])
 
 
-def _mean_over_heads(weights: torch.Tensor) -> np.ndarray:
-    mean: np.ndarray = weights.double().mean(1).cpu().numpy()
+def _mean_over_heads(weights: torch.Tensor, real: torch.Tensor) -> np.ndarray:
+    """The mean over the heads that weigh anything: rows of padding do not count as heads."""
+    mean: np.ndarray = (weights.double().sum(1) / real.sum(1).clamp(min=1)).cpu().numpy()
     return mean
 
 
