@@ -25,12 +25,14 @@ def test_every_document_is_in_one_part_and_parts_are_few(count: int, length: int
     assert [part.documents for part in parts] == [part.documents for part in audit_parts(given)]
 
 
-def test_parts_hold_seconds_of_work_where_there_is_that_much():
-    lengths = np.full(1_190, 190)
-    parts = audit_parts(documents(lengths))
-    assert len(parts) > 10
-    costs = [sum(len(d.tokens) ** 2 for d in part.documents) for part in parts[:-1]]
-    assert min(costs) > 0.5 * jobs.PART_COST
+@pytest.mark.parametrize("count", [100, 500, 1_190])
+def test_every_part_holds_seconds_of_work_where_there_is_that_much(count: int):
+    """Also the last one: 500 documents of 175 items once left a job for a single document."""
+    parts = audit_parts(documents(np.full(count, 175)))
+    assert len(parts) > 1
+    own = 175**2 + jobs.LINEAR_COST * 175
+    costs = [own * len(part.documents) for part in parts]
+    assert min(costs) > jobs.PART_COST - own
 
 
 def written_in_a_notebook(text: str):

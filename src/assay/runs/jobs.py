@@ -229,8 +229,9 @@ def audit_parts(
     lengths = np.array([len(document.tokens) for document in documents], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")  # similar lengths together: less padding
     costs = lengths[order] ** 2 + LINEAR_COST * lengths[order]
-    budget = max(part_cost, -(-int(costs.sum()) // MOST_PARTS))
-    ends = np.flatnonzero(np.diff((np.cumsum(costs) - costs) // budget)) + 1
+    total = int(costs.sum())
+    parts = min(max(1, total // part_cost), MOST_PARTS)  # equal parts: a small rest is no job
+    ends = np.flatnonzero(np.diff((np.cumsum(costs) - costs) * parts // max(1, total))) + 1
     return [
         AuditPart(tuple(documents[row] for row in part), run, inputs or {})
         for part in np.split(order, ends)
