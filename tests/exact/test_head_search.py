@@ -99,3 +99,12 @@ def test_padding_gets_no_weight():
     found = search_heads(HeadProblem(decode, show, heads, mask, 100), EPS, starts())
     assert (found.weights[..., 7:] == 0).all()
     assert found.jsd.isfinite().all()
+
+
+def test_a_bound_that_allows_everything_is_met_by_the_furthest_weights():
+    """A prediction that hardly depends on the weights leaves them free."""
+    faint = HeadProblem(lambda heads: decode(heads) / 100, show, WEIGHTS * MASS, MASK, 100)
+    found = search_heads(faint, EPS, starts())
+    own = show(WEIGHTS * MASS)
+    alone = torch.nn.functional.one_hot(own.argmin(1), ITEMS).double()
+    torch.testing.assert_close(found.jsd[:, -1], jsd(alone, own), rtol=0, atol=1e-12)

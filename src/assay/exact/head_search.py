@@ -83,7 +83,8 @@ def search_heads(
         [
             _climb(problem, original, logits[:, part], allowed[part], settings)
             for part in problem.parts(len(allowed))
-        ],
+        ]
+        + [_furthest(problem)],
         dim=1,
     )
     with torch.no_grad():
@@ -94,12 +95,24 @@ def search_heads(
 
 def _starting_logits(problem: HeadProblem, starts: Tensor) -> Tensor:
     """(B, k, H, T): the starts in every head, the first with most weight on the lightest item."""
-    own = problem.show(problem.heads)
-    lightest = own.masked_fill(~problem.mask, torch.inf).argmin(1)
-    logits = starts.to(own).clone()
-    rows = torch.arange(len(own), device=own.device)
-    logits[rows, 0, lightest] = LIGHTEST
+    logits = starts.to(problem.heads).clone()
+    rows = torch.arange(len(logits), device=logits.device)
+    logits[rows, 0, _lightest(problem)] = LIGHTEST
     return logits[:, :, None].expand(-1, -1, problem.heads.shape[1], -1)
+
+
+def _furthest(problem: HeadProblem) -> Tensor:
+    """(B, 1, H, T): all weight of every head on the item that is shown with the least.
+
+    No weights are further away. Where a wide bound allows them, no climb comes as far.
+    """
+    most = torch.nn.functional.one_hot(_lightest(problem), problem.mask.shape[1])
+    return (most[:, None] * problem.heads.sum(-1, keepdim=True))[:, None]
+
+
+def _lightest(problem: HeadProblem) -> Tensor:
+    """(B,): the item that is shown with the least weight."""
+    return problem.show(problem.heads).masked_fill(~problem.mask, torch.inf).argmin(1)
 
 
 def _climb(
