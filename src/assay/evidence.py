@@ -26,7 +26,6 @@ SHOWN_EPS = 0.01  # the eps whose alternative weights are kept for the heat maps
 FAR_JSD = math.log(2) / 2  # from half of the largest JSD on, attention counts as far away
 WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)  # edges of the bins of a document's largest weight
 APART_ALL = "all"  # group of the attention that stands apart from the items, whatever it lies on
-SHOWN_HEADS = "shown"  # group of all heads that make up what is shown
 # Errors of leave-one-out where it stops reading early: the quantities, and the largest error that
 # the documentation promises (of a TVD, and of a tau of attention with leave-one-out).
 FADING_ERROR, FADING_TAU_ERROR = "loo_fading_error", "loo_fading_tau_error"

@@ -18,9 +18,12 @@ class OneSite(ThreeHeads):
     uniform_by_head = None
 
 
-def effects(view: View, group: str) -> list[float]:
+def effects(view: View, group: str | None = None) -> list[float]:
+    """Of one head by name, or of all shown heads together."""
     frame = pl.concat(measure(view, {}).rows)
-    return frame.filter(quantity="uniform_tvd", group=group)["value"].to_list()
+    name = "uniform_tvd" if group is None else "head_tvd"
+    own = frame.filter(pl.col("quantity") == name, pl.col("group").eq_missing(group))
+    return own["value"].to_list()
 
 
 def forward(view: View, chosen: list[int]) -> list[float]:
@@ -47,7 +50,7 @@ def test_each_head_is_made_uniform_by_itself(model, name):
 
 def test_the_shown_heads_are_made_uniform_together():
     view = view_of(MODEL, (5, 3, 8))
-    assert effects(view, "shown") == pytest.approx(forward(view, [0, 1, 2]), abs=1e-12)
+    assert effects(view) == pytest.approx(forward(view, [0, 1, 2]), abs=1e-12)
 
 
 def test_uniform_heads_change_nothing_and_one_item_is_null():
@@ -56,7 +59,7 @@ def test_uniform_heads_change_nothing_and_one_item_is_null():
             super().__init__(2, peak=0.0)
 
     view = view_of(Flat(), (4, 1))
-    for group in ("shown", "layer 1, head 2"):
+    for group in (None, "layer 1, head 2"):
         found = effects(view, group)
         assert found[0] == pytest.approx(0, abs=1e-12)
         assert found[1] is None
@@ -66,7 +69,7 @@ def test_the_sweep_is_made_on_sampled_documents_and_the_rest_on_all():
     plain = view_of(MODEL, (5, 3, 8))
     sample = {"sampled_documents": frozenset({"document 2"})}
     view = type(plain)(MODEL, plain.batch, 0, inputs=sample)
-    assert len(effects(view, "shown")) == 3
+    assert len(effects(view)) == 3
     assert len(effects(view, "layer 1, head 1")) == 1
 
 

@@ -6,8 +6,8 @@ show: its heat map explains no prediction. Michel et al. 2019 remove heads in th
 weights keep the head and take away only what a heat map shows.
 
 A model that offers `uniform_by_head` is asked for every layer and head, on the sampled documents.
-Otherwise the heads of the shown site are compared. The group `shown` has uniform weights in all
-heads of the shown site at the same time: what the whole heat map is worth.
+Otherwise the heads of the shown site are compared. `uniform_tvd` is the change with uniform weights
+in all heads of the shown site at the same time: what the whole heat map is worth.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.evidence import SHOWN_HEADS, stacked
+from assay.evidence import stacked
 from assay.models.protocol import SupportsSites
 from assay.models.view import NotApplicable, View
 from assay.probes.inputs import SAMPLED, sampled_rows
@@ -33,12 +33,14 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     if view.heads is None:
         raise NotApplicable("the model has no attention heads to choose from (`head_weights`)")
     logits = view.decode_heads(uniform_heads(view))
-    together = _changes(view, logits[:, None], [SHOWN_HEADS])
     flips = (decisions(logits) != view.decisions).double().cpu().numpy()
-    together["uniform_flip", SHOWN_HEADS] = _of_several(view, flips)
+    together: Columns = {
+        ("uniform_tvd", None): _moved(view, logits[:, None])[:, 0],
+        ("uniform_flip", None): np.where(_has_several(view), flips, np.nan),
+    }
     if not isinstance(view.model, SupportsSites):
         names = [f"head {head + 1}" for head in range(view.heads.shape[1])]
-        each = _changes(view, view.decode_heads(one_uniform_head(view)), names)
+        each = _by_head(view, view.decode_heads(one_uniform_head(view)), names)
         return ProbeOutcome([stacked(view.batch.ids, together | each)])
     frames = [stacked(view.batch.ids, together)]
     rows = sampled_rows(view)
@@ -47,7 +49,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         with torch.no_grad():
             logits, layers = view.model.uniform_by_head(part.batch)
         names = [name for layer in layers for name in layer]
-        frames.append(stacked(part.batch.ids, _changes(part, logits.flatten(1, 2), names)))
+        frames.append(stacked(part.batch.ids, _by_head(part, logits.flatten(1, 2), names)))
     return ProbeOutcome(frames)
 
 
@@ -66,17 +68,20 @@ def one_uniform_head(view: View) -> Tensor:
     return torch.where(chosen, uniform_heads(view)[:, None], view.heads.double()[:, None])
 
 
-def _changes(view: View, logits: Tensor, names: Iterable[str]) -> Columns:
-    """The change of the prediction under each proposal's logits (B, P, C)."""
+def _by_head(view: View, logits: Tensor, names: Iterable[str]) -> Columns:
+    moved = _moved(view, logits)
+    return {("head_tvd", name): moved[:, place] for place, name in enumerate(names)}
+
+
+def _moved(view: View, logits: Tensor) -> np.ndarray:
+    """(B, P): the change of the prediction to logits (B, P, C); NaN for a single item."""
     moved = tvd(class_probabilities(logits.double()), view.probabilities[:, None]).cpu().numpy()
-    return {
-        ("uniform_tvd", name): _of_several(view, moved[:, place])
-        for place, name in enumerate(names)
-    }
+    return np.where(_has_several(view)[:, None], moved, np.nan)
 
 
-def _of_several(view: View, values: np.ndarray) -> np.ndarray:
-    return np.where(view.mask.sum(1) >= MIN_ITEMS, values, np.nan)
+def _has_several(view: View) -> np.ndarray:
+    several: np.ndarray = view.mask.sum(1) >= MIN_ITEMS
+    return several
 
 
 PROBE = Probe(
@@ -91,16 +96,24 @@ PROBE = Probe(
     quantities=(
         Quantity(
             "uniform_tvd",
-            "change of the prediction with uniform weights in that head, or in all shown heads",
-            ("mean",),
+            "change of the prediction with uniform weights in all shown heads",
+            ("mean", "median"),
             unit="TVD",
             direction="higher is more faithful",
         ),
         Quantity(
             "uniform_flip",
-            "1 where uniform weights in all shown heads change the decision",
+            "1 where that changes the decision",
             ("share",),
             direction="higher is more faithful",
+        ),
+        Quantity(
+            "head_tvd",
+            "change of the prediction with uniform weights in one head",
+            ("mean",),
+            unit="TVD",
+            direction="higher is more faithful",
+            detail=True,
         ),
     ),
     measure=measure,

@@ -31,6 +31,7 @@ from assay.report.sections import erasure, rationale
 from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
 from assay.report.sections.first_screen import first_screen, strips, worded_effect
+from assay.report.sections.heads import heads_section
 from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
@@ -154,6 +155,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "adversary": adversary_section(run),
         "erasure": erasure.erasure_section(run),
         "marks": rationale.rationale_section(run),
+        "heads": heads_section(run),
         "example": documents.typical(run),
         "published": published(run),
         "pictures": pictures,
