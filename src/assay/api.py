@@ -38,7 +38,9 @@ from assay.runs.attached import AttachedSettings, audit_attached, document_probe
 from assay.runs.attached_documents import (
     corpus_of_corpus,
     corpus_of_texts,
+    cuts_texts,
     read_texts,
+    unlabeled_corpus,
     with_class_names,
 )
 from assay.runs.directory import read_run
@@ -224,7 +226,8 @@ def audit(
       one row per document (`text_column`, `label_column`, `rationale_column`), or
     - a list of texts or of token lists with their `labels`.
 
-    A model with the method `corpus(texts, labels)` cuts texts itself; others get the tokens of
+    A model with the method `corpus(texts, labels)`, such as those of `huggingface` and `tap`, cuts
+    texts itself, and without labels its own predictions take their place. Others get the tokens of
     their method `tokenize(text)`, or lower-cased words. The attribute `words` of such a model lists
     the words that it knows (see `corpus_from_lists`). `classes` maps the labels of the data to the
     classes of the model, where they differ: `{"negative": "LABEL_0", "positive": "LABEL_1"}`.
@@ -246,7 +249,13 @@ def audit(
         asked = AttachedSettings(
             type(model).__name__, names, seed=seed, sample=sample, exact_below=exact_below
         )
-        results = audit_attached(attached, documents, asked, attached="an object in Python")
+        results = audit_attached(
+            attached,
+            documents,
+            asked,
+            attached="an object in Python",
+            execution=Execution(track=track),
+        )
         return Audit(**vars(results), model=attached)
     if not isinstance(corpus, Corpus) or labels is not None:
         raise UserError(
@@ -286,6 +295,8 @@ def _attach(
     model = with_class_names(check_interface(model), classes)
     if isinstance(corpus, Corpus):
         return model, corpus_of_corpus(model, corpus)
+    if labels is None and isinstance(corpus, list | tuple) and cuts_texts(model):
+        return model, unlabeled_corpus(model, corpus)
     texts = read_texts(corpus, labels, columns)
     return model, corpus_of_texts(model, texts.limited(limit, seed))
 

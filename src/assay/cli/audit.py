@@ -157,7 +157,7 @@ def audit(
         options=request.options(),
         **({} if threads is None else {"threads": threads}),
     )
-    execution = Execution(track=shown.track, watching=shown.watching, stage=shown.stage)
+    execution = Execution(watching=shown.watching, stage=shown.stage)
     with execution.stage("corpus"):
         named, corpus = request.load()
     if not quiet:

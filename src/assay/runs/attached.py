@@ -172,7 +172,8 @@ def _measure(
     ]
     tasks = [Task(str(number), job) for number, job in enumerate(jobs)]
     with timing.stage("audit"), execution.watching("audit") as watch:
-        places = dict(run_graph("serial", run_audit, tasks, 1, watch=watch))
+        pairs = run_graph("serial", run_audit, tasks, 1, watch=watch)
+        places = dict(execution.track(pairs, "audit", len(tasks)))
     parts = [places[task.key] for task in tasks]
     timing.add_jobs("audit", parts)
     audited = replace(collect(parts, corpus.test), sample=plan)

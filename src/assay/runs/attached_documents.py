@@ -132,6 +132,18 @@ def corpus_of_corpus(model: Model, corpus: Corpus) -> Corpus:
     return replace(corpus_of_texts(model, texts), licence=corpus.licence)
 
 
+def cuts_texts(model: Model) -> bool:
+    """Whether the model has a method that makes a corpus of texts."""
+    return _own_corpus(model) is not None
+
+
+def unlabeled_corpus(model: Model, texts: Sequence[str | Sequence[str]]) -> Corpus:
+    """Texts without labels: the model's own predictions take their place."""
+    cut = _own_corpus(model)
+    assert cut is not None, "only models that cut texts themselves predict labels"
+    return cut(list(texts), None)
+
+
 def check_labels_match(labels: Sequence[str], classes: Sequence[str]) -> None:
     """Raise an error with a cure if a label is none of the model's classes."""
     found = sorted(set(labels))
