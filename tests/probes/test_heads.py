@@ -73,6 +73,16 @@ def test_the_sweep_is_made_on_sampled_documents_and_the_rest_on_all():
     assert len(effects(view, "layer 1, head 1")) == 1
 
 
+def test_long_documents_are_left_out_of_the_sweep():
+    class Large(ThreeHeads):
+        def document_bytes(self, length: int, *, gradient: bool) -> int:
+            return 2**24 * length
+
+    view = view_of(Large(3), (5, 3, 8))
+    assert len(effects(view)) == 3
+    assert len(effects(view, "layer 1, head 1")) == 1  # three items need 48 MB
+
+
 def test_a_model_without_heads_is_not_asked():
     with pytest.raises(NotApplicable, match="head_weights"):
         measure(View(Curved(2, seed=1, scale=1.0, peak=1.0), batch_of(4)), {})

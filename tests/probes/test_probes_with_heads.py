@@ -111,15 +111,30 @@ def test_alternative_weights_are_feasible_for_the_whole_model():
     assert (base.uniform[several] > 0).all()
 
 
-def test_a_costly_model_is_searched_on_sampled_documents_only():
+def costly_view(proposal_bytes: int) -> View:
+    """A model that takes so much memory per proposal, and one sampled document."""
+
     class Costly(ThreeHeads):
         def proposal_bytes(self, states: States) -> int:
-            return 2**22
+            return proposal_bytes
 
     plain = view_of(Costly(3), LENGTHS)
-    view = type(plain)(
-        plain.model, plain.batch, 0, inputs={"sampled_documents": frozenset({"document 3"})}
-    )
+    sample = {"sampled_documents": frozenset({"document 3"})}
+    return type(plain)(plain.model, plain.batch, 0, inputs=sample)
+
+
+def test_no_document_is_searched_where_that_would_take_hours():
+    view = costly_view(2**27)
+    found = alternative_weights(view, attention(view))
+    assert np.isnan(found.jsd).all()
+    assert np.isnan(baselines(view, attention(view)).shuffled).all()
+    outcome = adversary.measure(view, {"attention": attention(view)})
+    assert np.isnan(values(outcome, "max_jsd", "eps=0.01")).all()
+    assert np.isfinite(values(outcome, "free_jsd")[[0, 2, 3]]).all()
+
+
+def test_a_costly_model_is_searched_on_sampled_documents_only():
+    view = costly_view(2**22)
     found = alternative_weights(view, attention(view))
     assert np.isnan(found.jsd[[0, 1, 2]]).all()
     assert np.isfinite(found.jsd[3]).all()

@@ -27,7 +27,7 @@ from assay.exact.several_classes import bracket_adversary
 from assay.exact.two_classes import exact_adversary, furthest_from_each, furthest_from_uniform
 from assay.models.view import View
 from assay.probes.inputs import sampled_rows
-from assay.probes.weight_search import is_heavy, search, searched_weights, shown_row
+from assay.probes.weight_search import search, searched_rows, searched_weights, shown_row
 from assay.scores.score import take_rows
 from assay.statistics.keyed_random import document_keys, permutations
 from assay.statistics.ranking import significant
@@ -112,8 +112,8 @@ def _brackets(view: View, weights: Floats, rows: np.ndarray) -> AlternativeWeigh
 
 
 def _searched(view: View, weights: Floats) -> AlternativeWeights:
-    """By a search, of sampled documents only where the model is costly to decode."""
-    rows = sampled_rows(view) if is_heavy(view) else np.arange(len(weights))
+    """By a search; NaN for documents that are not searched."""
+    rows = searched_rows(view)
     count, items = weights.shape
     jsd, tvd = (np.full((count, len(ADVERSARY_EPS)), np.nan) for _ in range(2))
     kept = np.full((count, items), np.nan)
@@ -137,7 +137,7 @@ def baselines(view: View, weights: Floats) -> Baselines:
         uniform = furthest_from_uniform(items, bias, view.mask, SHOWN_EPS)
         return Baselines(each.mean(1), uniform)
     blank = [np.full(len(weights), np.nan) for _ in range(4)]
-    rows = sampled_rows(view)
+    rows = np.intersect1d(sampled_rows(view), searched_rows(view))
     if len(rows):
         for whole, part in zip(blank, _sampled(view, weights, rows), strict=True):
             whole[rows] = part

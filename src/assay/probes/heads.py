@@ -5,7 +5,8 @@ prediction is computed again. A head whose weights can be uniform without any ch
 show: its heat map explains no prediction. Michel et al. 2019 remove heads in this way; uniform
 weights keep the head and take away only what a heat map shows.
 
-A model that offers `uniform_by_head` is asked for every layer and head, on the sampled documents.
+A model that offers `uniform_by_head` is asked for every layer and head, on the sampled documents
+that are not too long for so many passes.
 Otherwise the heads of the shown site are compared. `uniform_tvd` is the change with uniform weights
 in all heads of the shown site at the same time: what the whole heat map is worth.
 """
@@ -18,13 +19,14 @@ import torch
 from torch import Tensor
 
 from assay.evidence import stacked
-from assay.models.protocol import SupportsSites
+from assay.models.protocol import SupportsDocumentBytes, SupportsSites
 from assay.models.view import NotApplicable, View
 from assay.probes.inputs import SAMPLED, sampled_rows
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.scores.score import take_rows
 from assay.statistics.divergence import class_probabilities, decisions, tvd
 
+MOST_BYTES = 2**26  # of a pass over a document: a longer one would take minutes for all heads
 MIN_ITEMS = 2  # a single item has only one possible weight
 Columns = dict[tuple[str, str | None], np.ndarray]  # by quantity and group
 
@@ -43,7 +45,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         each = _by_head(view, view.decode_heads(one_uniform_head(view)), names)
         return ProbeOutcome([stacked(view.batch.ids, together | each)])
     frames = [stacked(view.batch.ids, together)]
-    rows = sampled_rows(view)
+    rows = swept_rows(view)
     if len(rows):
         part = replace(view, batch=take_rows(view.batch, torch.from_numpy(rows)))
         with torch.no_grad():
@@ -51,6 +53,16 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         names = [name for layer in layers for name in layer]
         frames.append(stacked(part.batch.ids, _by_head(part, logits.flatten(1, 2), names)))
     return ProbeOutcome(frames)
+
+
+def swept_rows(view: View) -> np.ndarray:
+    """The sampled documents of the batch, without those that are too long for the sweep."""
+    rows, model = sampled_rows(view), view.model
+    if not isinstance(model, SupportsDocumentBytes):
+        return rows
+    lengths = view.mask.sum(1)[rows].tolist()
+    fits = [model.document_bytes(length, gradient=True) <= MOST_BYTES for length in lengths]
+    return np.asarray(rows[fits])
 
 
 def uniform_heads(view: View) -> Tensor:

@@ -2,7 +2,8 @@
 
 A model with several attention heads is searched in the weights of its heads. Where decoding runs a
 large part of a network, the search takes fewer steps and only the sampled documents are searched,
-so that an audit ends: the distance it finds is a lower bound either way.
+so that an audit ends: the distance it finds is a lower bound either way. Documents that are too
+long for that are not searched.
 """
 
 import numpy as np
@@ -15,10 +16,12 @@ from assay.exact.numerics import DOCUMENT_BYTES, Floats
 from assay.exact.search import FRONTIER_SEARCH, SearchResult, published_search, starting_logits
 from assay.models.protocol import SupportsHeads
 from assay.models.view import View
+from assay.probes.inputs import sampled_rows
 from assay.statistics.keyed_random import document_keys
 
 HEAD_STARTS = 3  # candidates of a search over heads, for each change that they climb for
 HEAVY_BYTES = 2**20  # of a proposal for one document: decoding it runs much of a network
+MOST_BYTES = 2**26  # of such a proposal: one search would take many minutes
 HEAVY_SEARCH = HeadSearchSettings(climbed=(SHOWN_EPS,), steps=20, learning_rate=0.8)
 
 
@@ -35,9 +38,16 @@ def shown_row(view: View, weights: Floats) -> Floats:
     return np.asarray(row.cpu())
 
 
-def is_heavy(view: View) -> bool:
-    """Whether one proposal for one document runs so much that few documents can be searched."""
-    return view.heads is not None and view.proposal_bytes > HEAVY_BYTES * len(view.batch.ids)
+def searched_rows(view: View) -> np.ndarray:
+    """The rows of the batch that are searched: all, or where decoding is costly some or none."""
+    if not _needs_more_than(view, HEAVY_BYTES):
+        return np.arange(len(view.batch.ids))
+    return np.arange(0) if _needs_more_than(view, MOST_BYTES) else sampled_rows(view)
+
+
+def _needs_more_than(view: View, proposal_bytes: int) -> bool:
+    """Whether one proposal for one document takes more memory than this, and time with it."""
+    return view.heads is not None and view.proposal_bytes > proposal_bytes * len(view.batch.ids)
 
 
 def search(view: View, weights: Tensor, eps: tuple[float, ...] = ADVERSARY_EPS) -> SearchResult:
@@ -61,7 +71,7 @@ def search(view: View, weights: Tensor, eps: tuple[float, ...] = ADVERSARY_EPS) 
 
 
 def _settings(view: View, eps: tuple[float, ...]) -> HeadSearchSettings:
-    if is_heavy(view):
+    if _needs_more_than(view, HEAVY_BYTES):
         return HEAVY_SEARCH
     # Where one prediction is held, no candidate needs to climb for another.
     return HeadSearchSettings() if len(eps) > 1 else HeadSearchSettings(climbed=eps)

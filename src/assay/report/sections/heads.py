@@ -56,8 +56,9 @@ def _place(row: SummaryRow) -> tuple[str, str]:
 def _sentence(rows: Sequence[SummaryRow]) -> str:
     best = max(rows, key=lambda row: row.value or 0.0)
     idle = sum(row.high is not None and row.high < LEAST_CHANGE for row in rows)
+    name = shown(best.group or "")
     return (
-        f"The prediction depends most on {shown(best.group or '')}: uniform weights there move it by "
+        f"The prediction depends most on {name}: uniform weights there move it by "
         f"{number(best.value)} on average. {idle} of {len(rows)} heads move it by less than "
         f"{LEAST_CHANGE:g}, with the whole interval: their heat maps would explain nothing."
     )
