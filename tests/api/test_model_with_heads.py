@@ -75,7 +75,7 @@ def test_the_summary_has_the_share_apart_and_a_value_per_head():
     )
     assert shares["all"] == pytest.approx(shares["[CLS]"] + shares["[SEP]"])
     heads = summary.filter(pl.col("quantity") == "head_tvd")
-    assert heads["group"].to_list() == [f"layer 1, head {i}" for i in (1, 2, 3)]
+    assert heads["group"].to_list() == [f"layer 0, head {i}" for i in range(3)]
     same = audited().summary().filter(pl.col("quantity") == "same_output_tvd")
     assert same["value"].drop_nulls().max() < 1e-9
 
@@ -86,11 +86,11 @@ def test_the_page_names_what_stands_apart_and_compares_the_heads(tmp_path):
     assert re.search(r"Of the attention, .*? stands apart from the items \(\[CLS\]", page)
     section = heads_section(read_run(folder))
     assert section is not None
-    assert section.columns == ("head 1", "head 2", "head 3")
-    assert [line.name for line in section.lines] == ["layer 1"]
+    assert section.columns == ("head 0", "head 1", "head 2")
+    assert [line.name for line in section.lines] == ["layer 0"]
     values = [cell.value for cell in section.lines[0].cells]
-    best = int(np.argmax(values)) + 1
-    assert f"depends most on layer 1, head {best}" in section.sentence
+    best = int(np.argmax(values))
+    assert f"depends most on layer 0, head {best}" in section.sentence
     drawn = re.search(r'<section aria-labelledby="heads">.*?</section>', page, re.DOTALL)
     assert drawn is not None
     assert section.sentence in drawn[0]

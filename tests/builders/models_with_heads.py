@@ -108,7 +108,7 @@ class ThreeHeads:
         proposals = heads[:, None].repeat(1, HEADS, 1, 1)
         for head in range(HEADS):
             proposals[:, head, head] = heads[:, head].sum(-1, keepdim=True) * flat
-        names = tuple(f"layer 1, head {head + 1}" for head in range(HEADS))
+        names = tuple(f"layer 0, head {head}" for head in range(HEADS))
         return self.decode_heads(states, proposals)[:, None], (names,)
 
 

@@ -39,11 +39,11 @@ def forward(view: View, chosen: list[int]) -> list[float]:
     return moved
 
 
-@pytest.mark.parametrize(("model", "name"), [(MODEL, "layer 1, head {}"), (OneSite(3), "head {}")])
+@pytest.mark.parametrize(("model", "name"), [(MODEL, "layer 0, head {}"), (OneSite(3), "head {}")])
 def test_each_head_is_made_uniform_by_itself(model, name):
     view = view_of(model, (5, 3, 8))
     for head in range(HEADS):
-        found = effects(view, name.format(head + 1))
+        found = effects(view, name.format(head))
         assert found == pytest.approx(forward(view, [head]), abs=1e-12)
         assert max(found) > 1e-3
 
@@ -59,7 +59,7 @@ def test_uniform_heads_change_nothing_and_one_item_is_null():
             super().__init__(2, peak=0.0)
 
     view = view_of(Flat(), (4, 1))
-    for group in (None, "layer 1, head 2"):
+    for group in (None, "layer 0, head 1"):
         found = effects(view, group)
         assert found[0] == pytest.approx(0, abs=1e-12)
         assert found[1] is None
@@ -70,7 +70,7 @@ def test_the_sweep_is_made_on_sampled_documents_and_the_rest_on_all():
     sample = {"sampled_documents": frozenset({"document 2"})}
     view = type(plain)(MODEL, plain.batch, 0, inputs=sample)
     assert len(effects(view)) == 3
-    assert len(effects(view, "layer 1, head 1")) == 1
+    assert len(effects(view, "layer 0, head 0")) == 1
 
 
 def test_long_documents_are_left_out_of_the_sweep():

@@ -223,7 +223,7 @@ class SupportsSites(Protocol):
 
         In the named head the shown query's row is uniform over the items, with the head's own sum
         over them; everything else is computed as usual. Names are by layer and head, such as
-        `names[0][2] == "layer 1, head 3"`.
+        `names[0][2] == "layer 0, head 2"`.
         """
         ...
 

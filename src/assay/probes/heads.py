@@ -41,7 +41,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         ("uniform_flip", None): np.where(_has_several(view), flips, np.nan),
     }
     if not isinstance(view.model, SupportsSites):
-        names = [f"head {head + 1}" for head in range(view.heads.shape[1])]
+        names = [f"head {head}" for head in range(view.heads.shape[1])]
         each = _by_head(view, view.decode_heads(one_uniform_head(view)), names)
         return ProbeOutcome([stacked(view.batch.ids, together | each)])
     frames = [stacked(view.batch.ids, together)]

@@ -204,7 +204,7 @@ def test_uniform_by_head_equals_one_head_at_a_time(query):
     batch = batch_of(model)
     found, names = model.uniform_by_head(batch)
     assert found.shape == (len(TEXTS), 3, 4, 2)
-    assert names[0][2] == "layer 1, head 3"
+    assert names[0][2] == "layer 0, head 2"
     for layer, head in ((0, 1), (1, 3), (2, 0)):
         alone = attached(layer=layer, heads=head, query=query)
         alone.texts = model.texts

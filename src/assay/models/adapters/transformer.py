@@ -269,7 +269,7 @@ class AttachedTransformer(TransformerProof):
             found.append(
                 passes.logits(states, states.layout.position_weights(states.own, proposed))
             )
-            names.append(tuple(f"layer {layer + 1}, head {head + 1}" for head in range(self.heads)))
+            names.append(tuple(f"layer {layer}, head {head}" for head in range(self.heads)))
         return torch.stack(found, 1), tuple(names)
 
     def _passes_at(self, site: Site) -> SitePasses:

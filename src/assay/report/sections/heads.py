@@ -48,7 +48,7 @@ def heads_section(record: RunRecord) -> HeadsSection | None:
 
 
 def _place(row: SummaryRow) -> tuple[str, str]:
-    """The layer and the head of a group such as "layer 1, head 3"."""
+    """The layer and the head of a group such as "layer 0, head 2"."""
     layer, _, head = (row.group or "").rpartition(", ")
     return layer or "shown layer", head
 
