@@ -80,7 +80,7 @@ def test_long_documents_are_left_out_of_the_sweep():
 
     view = view_of(Large(3), (5, 3, 8))
     assert len(effects(view)) == 3
-    assert len(effects(view, "layer 1, head 1")) == 1  # three items need 48 MB
+    assert len(effects(view, "layer 0, head 0")) == 1  # three items need 48 MB
 
 
 def test_a_model_without_heads_is_not_asked():
