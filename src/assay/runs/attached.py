@@ -36,9 +36,9 @@ from assay.runs.validation import check_directory
 from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments
 
-# Cost of one job, in the units of `audit_parts`: about 25 documents of 20 items, or one of 200. A
+# Cost of one job, in the units of `audit_parts`: eight documents of 20 items, or one of 100. A
 # foreign model may be a thousand times slower than ours, and a part is what a killed audit loses.
-PART_COST = 60_000
+PART_COST = 20_000
 NEEDS_TRAINER = "it needs a trainer: assay does not know how to train this model again"
 FINGERPRINT_DOCUMENTS = 8  # that the model answers for its fingerprint
 
