@@ -48,6 +48,17 @@ class LogPooling(Pooling):
         return torch.log_softmax(scores, dim=1).exp()
 
 
+class LateMask(Pooling):
+    """Masks after the softmax and normalizes again, as AllenNLP's `masked_softmax` did."""
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        states = self.embedding(ids)
+        scores = torch.tanh(self.projection(states)) @ self.context * 2
+        weights = F.softmax(scores, dim=-1) * mask
+        weights = weights / (weights.sum(-1, keepdim=True) + 1e-13)
+        return self.output(torch.tanh((weights.unsqueeze(-1) * states).sum(1)))
+
+
 class Bahdanau(nn.Module):
     """Additive attention over the states of a bidirectional GRU; weights (B, T, 1)."""
 
@@ -149,6 +160,7 @@ def tapped(name: str, **options: object) -> TappedModule:
     module, given = {
         "pooling": (Pooling, {}),
         "log pooling": (LogPooling, {}),
+        "late mask": (LateMask, {}),
         "bahdanau": (Bahdanau, {"classes": CLASSES[:2], "call": first_of_two}),
         "encoder": (Encoder, {"site": "encoder.layers.1.self_attn", "before": ["[CLS]"]}),
         "lower layer": (Encoder, {"site": 0, "before": ["[CLS]"], "heads": 1}),
@@ -164,6 +176,7 @@ def tapped(name: str, **options: object) -> TappedModule:
 STYLES = (
     "pooling",
     "log pooling",
+    "late mask",
     "bahdanau",
     "encoder",
     "lower layer",

@@ -1,4 +1,4 @@
-"""Tests of the tap on modules of nine styles, against whole forward passes written by hand."""
+"""Tests of the tap on modules of ten styles, against whole forward passes written by hand."""
 
 import pytest
 import torch
@@ -116,6 +116,15 @@ def test_only_the_shown_row_of_the_shown_head_is_replaced():
     mixed = (changed @ value).transpose(1, 2).flatten(2)
     expected = network.output(network.norm(embedded + network.merge(mixed)).mean(1))
     torch.testing.assert_close(model.decode(states, proposal[None]), expected)
+
+
+def test_weights_are_those_that_are_used_where_the_mask_comes_after_the_softmax():
+    late, early = tapped("late mask"), tapped("pooling")
+    early.module.load_state_dict(late.module.state_dict())
+    batch = batch_of(late)
+    weights = late.attend(late.encode(batch))
+    torch.testing.assert_close(weights, early.attend(early.encode(batch)))
+    assert (weights[~batch.mask] == 0).all()
 
 
 @pytest.mark.parametrize("style", ["pooling", "bahdanau", "encoder", "folded", "sequence first"])

@@ -59,6 +59,7 @@ class ModulePasses:
         self.seen: SeenAttention | None = None
         self.text: TextEmbedding | None = None
         self.heads = 1  # that were chosen; known after the first pass
+        self.masks_later: bool | None = None  # whether it masks and normalizes after the softmax
         self.measured = (1, 1)  # items of the longest document so far, and its bytes
 
     def sites(self, batch: Batch) -> SeenSites:
@@ -146,7 +147,7 @@ class ModulePasses:
         size = max(1, output.count // max(1, len(batch.ids)))
         self.measured = max(self.measured, (batch.mask.shape[1], size))
         text = embedded if embedded is not None or self.text is None else self.text.read(batch)
-        return TappedStates(
+        states = TappedStates(
             own.new_zeros(*batch.mask.shape, 0) if text is None else text.to(own.dtype),
             batch.mask,
             batch=batch,
@@ -156,6 +157,24 @@ class ModulePasses:
             embedded=embedded,
             document_bytes=size,
         )
+        return self._as_used(states, real)
+
+    def _as_used(self, states: TappedStates, real: Tensor) -> TappedStates:
+        """The states with the weights that the module uses, if it masks after the softmax.
+
+        Many modules set the weights of padding to zero and normalize again. That is not believed
+        but tried once: these weights, put in place, must give the module's own logits.
+        """
+        if bool((states.own * ~real[:, None] == 0).all()):
+            return states
+        left = states.own * real[:, None]
+        used = replace(states, own=left / left.sum(-1, keepdim=True))
+        if self.masks_later is None:
+            with torch.no_grad():
+                own = self.logits(states.batch, states.embedded)
+                found = self.decode(used, used.own[:, None])[:, 0]
+            self.masks_later = torch.allclose(found, own, rtol=1e-4, atol=1e-6)
+        return used if self.masks_later else states
 
     def decode(self, states: TappedStates, proposals: Tensor) -> Tensor:
         """Logits (B, P, C) with the rows (B, P, H, S) at the site, many proposals in one pass."""

@@ -27,6 +27,7 @@ from assay.models.protocol import Model, SupportsWeightsApart
 from assay.models.view import predict
 
 FULL_PRECISION = (torch.float32, torch.float64)
+NOTHING = 1e-6  # a weight that masking by a large negative score may leave
 # Rounding moves logits by less than this share of them; what moves them more was an intervention.
 MOVED = {torch.float64: 1e-12, torch.float32: 1e-6}
 
@@ -153,9 +154,9 @@ def nothing_on_padding(trial: Trial) -> Outcome | None:
         padding = (trial.weights * ~trial.batch.mask[:, None]).sum(-1)
     found = largest(padding)
     return Outcome(
-        found == 0,
+        found <= NOTHING,
         f"a row gives {found:.3g} to padding",
-        "0",
+        f"at most {NOTHING:.0g}",
         "Mask the scores before the softmax, `scores.masked_fill(~mask, -torch.inf)`, and pass the "
         "mask to the module.",
     )
