@@ -305,7 +305,7 @@ def test_the_sites_of_a_module_are_listed_with_their_axes():
     )
     log = tap(tapped("log pooling").module, ids_and_mask, words=WORDS).sites(texts((5, 3)))
     assert [one.axes is None for one in log] == [False, True]
-    assert "none grows with the documents' length" in str(log)
+    assert "(not over the items: it does not grow with the documents' length)" in str(log)
 
 
 def test_axes_are_found_although_all_sizes_are_equal():
@@ -337,11 +337,30 @@ class OverClasses(Plain):
         return torch.softmax(super().forward(ids, mask), -1)
 
 
+class OneByOne(Pooling):
+    """Reads the documents of a batch one after another."""
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        forward = super().forward
+        return torch.cat([forward(ids[row, None], mask[row, None]) for row in range(len(ids))])
+
+
+class Alternating(Pooling):
+    """Takes a softmax over other scores first, for long documents only."""
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        if ids.shape[1] > 4:
+            nn.Softmax(-1)(self.context)
+        return super().forward(ids, mask)
+
+
 @pytest.mark.parametrize(
     ("module", "options", "message"),
     [
         (Plain, {}, r"no attention was seen in the forward pass of Plain.*torch\.softmax"),
         (OverClasses, {}, r"no attention over the items.*\n0: softmax"),
+        (OneByOne, {}, r"pass all documents of a batch.*\n0: softmax.*one document at a time"),
+        (Alternating, {"site": 0}, "site=0 is no attention over the items of Alternating"),
         (Pooling, {"site": 3}, r"site=3 is no attention.*choose one of 0"),
         (Pooling, {"site": "encoder"}, "site='encoder' fits 0 attention computations"),
         (Pooling, {"before": ["[CLS]"]}, "has 9 positions where.* 9 items and 1 positions"),
@@ -357,6 +376,13 @@ def test_a_mistake_is_a_sentence_with_the_cure(module, options, message):
     model = tap(module().eval(), **given)
     with pytest.raises(UserError, match=f"(?s){message}"):
         model.encode(batch_of(model))
+
+
+def test_attention_that_is_not_where_it_was_is_an_error():
+    model = tap(Alternating().eval(), ids_and_mask, classes=CLASSES, words=WORDS, unknown=1)
+    model.encode(batch_of(model, (4, 3)))
+    with pytest.raises(UserError, match=r"was not met with 2 documents.*same order for every"):
+        model.encode(batch_of(model, (6, 3)))
 
 
 def test_two_attentions_need_a_choice():

@@ -122,7 +122,8 @@ class ModulePasses:
         found: list[AttentionCall] = []
 
         def keep(call: AttentionCall) -> None:
-            if (call.index, call.path, call.kind) == (seen.index, seen.path, seen.kind):
+            same = (call.index, call.path, call.kind) == (seen.index, seen.path, seen.kind)
+            if same and call.weights.dim() == len(seen.shape):
                 found.append(call)
 
         with OutputBytes() as output:

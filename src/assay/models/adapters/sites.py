@@ -19,7 +19,10 @@ from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, attention_calls
 from assay.models.adapters.site import row_rounding
 
-NO_ITEMS = "none grows with the documents' length"
+NO_ITEMS = "not over the items: it does not grow with the documents' length"
+NO_DOCUMENTS = "one document at a time: no axis counts the documents"
+SOMETIMES = "not in every batch"
+OTHER_AXES = "axes that are not documents, heads, queries and items"
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ class SeenAttention:
     path: str  # of the module in which it happened
     shape: tuple[int, ...]
     sums_to_one: bool
-    axes: Axes | None  # None: no axis of the weights grows with the documents' length
+    axes: Axes | None  # None: no weights over the items of every document in a batch
+    problem: str = ""  # why there are no axes
     has_values: bool = False  # whether the values that the weights multiply are known
     feeds: int | None = None  # the softmax that is taken of these weights, if there is one
 
@@ -93,7 +97,7 @@ class SeenAttention:
 
     def __str__(self) -> str:
         place = f"in {self.path}" if self.path else "in the module itself"
-        axes = NO_ITEMS if self.axes is None else ", ".join(self.axes.names)
+        axes = self.problem if self.axes is None else ", ".join(self.axes.names)
         sums = "rows sum to one" if self.sums_to_one else "rows do not sum to one"
         again = "" if self.feeds is None else f"; softmax {self.feeds} is taken of these weights"
         return f"{self.index}: {self.kind} {place}, shape {self.shape} ({axes}), {sums}{again}"
@@ -150,8 +154,9 @@ def _same(call: AttentionCall, others: Sequence[AttentionCall]) -> tuple[int, ..
 
 
 def _describe(
-    call: AttentionCall, calls: Sequence[AttentionCall], axes: Axes | None
+    call: AttentionCall, calls: Sequence[AttentionCall], found: Axes | str
 ) -> SeenAttention:
+    axes, problem = (None, found) if isinstance(found, str) else (found, "")
     weights = call.weights.detach()
     sums = weights.double().sum(call.axis)
     fed = [one.index for one in calls if one.scores is not None and _shares(one.scores, weights)]
@@ -162,6 +167,7 @@ def _describe(
         tuple(weights.shape),
         bool(((sums - 1).abs() <= row_rounding(weights.dtype)).all()),
         axes,
+        problem,
         call.values is not None and axes is not None and axes.in_order(weights.shape),
         fed[0] if fed else None,
     )
@@ -176,22 +182,26 @@ def _axes(
     changed: tuple[int, ...] | None,
     change: int,
     more: tuple[int, ...] | None,
-) -> Axes | None:
-    """The axes, if one is that of the items and another one that of the two documents.
+) -> Axes | str:
+    """The axes, if one is that of the items and another one that of the two documents, else why.
 
     `changed` is the shape with so many items more, `more` the shape with three documents.
     """
     shape = tuple(call.weights.shape)
-    if changed is None or more is None or not len(shape) == len(changed) == len(more):
-        return None
+    if changed is None or more is None:
+        return SOMETIMES
+    if not len(shape) == len(changed) == len(more):
+        return OTHER_AXES
     items, places = len(shape) + call.axis, range(len(shape))
     grows = [axis for axis in places if changed[axis] == shape[axis] + change]
     counted = [axis for axis in places if 2 * more[axis] == 3 * shape[axis] > 0]
     moved = {axis for axis in places if not shape[axis] == changed[axis] == more[axis]}
-    if items not in grows or len(grows) > 2 or len(counted) != 1:
-        return None
-    if set(grows) & set(counted) or moved != {*grows, *counted}:
-        return None
+    if items not in grows:
+        return NO_ITEMS
+    if not counted:
+        return NO_DOCUMENTS
+    if len(grows) > 2 or len(counted) > 1 or moved != {*grows, *counted} or counted[0] in grows:
+        return OTHER_AXES
     (documents,) = counted
     queries = next((axis for axis in grows if axis != items), None)
     heads = [axis for axis in range(len(shape)) if axis not in {*grows, documents}]
@@ -210,8 +220,9 @@ def choose_site(seen: SeenSites, choice: int | str | None, name: str) -> SeenAtt
     possible, listed = seen.possible, f"\n{seen}"
     if not possible:
         raise UserError(
-            f"no attention over the items of the documents was seen in the forward pass of {name}: "
-            f"the axis over which the weights sum to one must grow by one with every item.{listed}"
+            f"no attention over the items of the documents was seen in the forward pass of {name}. "
+            "The axis over which the weights sum to one must grow by one with every item, and "
+            f"`call` must pass all documents of a batch to the module at once.{listed}"
         )
     if choice is None:
         if len(possible) > 1:
