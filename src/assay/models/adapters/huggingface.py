@@ -24,6 +24,7 @@ from assay.models.adapters.item_table import Positions
 from assay.models.adapters.site import Site
 from assay.models.adapters.text_items import TextItems
 from assay.models.adapters.transformer import AttachedTransformer, TransformerWithValues
+from assay.models.adapters.trial import is_causal, trial_positions, trial_table
 
 try:
     from transformers import (
@@ -79,10 +80,12 @@ def attach(
     config: Any = network.config
     pad = _padding(network, tokenizer)
     texts = TextItems(tokenizer, _longest(config, tokenizer, pad), pad=pad)
+    attached = HuggingFaceNetwork(network)
     if query is None:
         last = getattr(tokenizer, "cls_token_id", None) in texts.suffix
-        query = "last" if last or _is_causal(network) else "cls"
-    site, attached = Site(layer, heads, query), HuggingFaceNetwork(network)
+        tried = trial_positions(trial_table(texts, attached.ids), attached.device, left=False)
+        query = "last" if last or is_causal(attached, tried) else "cls"
+    site = Site(layer, heads, query)
     single = layer != "rollout" and query != "mean"
     kind = TransformerWithValues if attached.shows_values and single else AttachedTransformer
     return kind(attached, texts, classes=_classes(config), site=site)
@@ -388,10 +391,3 @@ def _longest(config: Any, tokenizer: Any, pad: int) -> int:
         shifted = "roberta" in str(config.model_type) or "camembert" in str(config.model_type)
         found.append(size - pad - 1 if shifted else size)
     return int(min(*found, LONGEST))
-
-
-def _is_causal(network: nn.Module) -> bool:
-    """Whether every layer lets a position see only what stands before it."""
-    marks = [part.is_causal for part in network.modules() if hasattr(part, "is_causal")]
-    encodes = getattr(network.config, "is_encoder_decoder", False)
-    return bool(marks) and all(marks) and not encodes

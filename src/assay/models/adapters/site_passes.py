@@ -161,13 +161,16 @@ class SitePasses:
             if not (last and self.network.shows_values and self.site.query != "mean"):
                 return False
         shapes: list[torch.Size] = []
+        calls: list[int] = []
 
         def look(hidden: Tensor) -> Tensor:
             shapes.append(hidden.shape)
             return hidden
 
         with self.stack.change_input(self.layer, look, skip=False):
-            self.network.logits(positions)
+            self.network.logits(positions, lambda call: calls.append(call.index))
+        if route == "row" and len(calls) > self.layer + 1:
+            return False  # a decoder reads the other rows
         return shapes[0][:-1] == positions.ids.shape  # some models put the positions first
 
     @property

@@ -66,20 +66,42 @@ def pads_left(network: Network, table: ItemTable, device: torch.device) -> bool:
 
 def count_attention(network: Network, positions: Positions) -> tuple[int, int]:
     """How often a forward pass computes attention, and how many heads the first time has."""
-    shapes: list[torch.Size] = []
-
-    def look(call: AttentionCall) -> None:
-        shapes.append(call.weights.shape)
-
-    network.logits(positions, look)
-    wide = [shape for shape in shapes if len(shape) == 4]
-    if not wide:
+    found = _square_weights(network, positions)
+    if not found:
         raise UserError(
             f"{type(network.module).__name__} computes no attention weights of shape (documents, "
             "heads, positions, positions) in a forward pass, so there is nothing to audit. If it "
             "has attention, attach it with `assay.tap`, which lists what it sees."
         )
-    return len(wide), wide[0][1]
+    return len(found), found[0].shape[1]
+
+
+def is_causal(network: Network, positions: Positions) -> bool:
+    """Whether the first layer lets a position see only what stands before it."""
+    found = _square_weights(network, positions)
+    return bool(found) and not bool(found[0].triu(1).any())
+
+
+@torch.no_grad()
+def _square_weights(network: Network, positions: Positions) -> list[Tensor]:
+    """The attention weights (B, H, S, S) that a forward pass computes."""
+    documents, width = positions.ids.shape
+    seen: list[Tensor] = []
+
+    def look(call: AttentionCall) -> None:
+        shape = call.weights.shape
+        if len(shape) == 4 and shape[0] == documents and shape[2:] == (width, width):
+            seen.append(call.weights)
+
+    try:
+        network.logits(positions, look)
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        raise UserError(
+            f"{type(network.module).__name__} cannot read documents of {LENGTHS[0]} and "
+            f"{LENGTHS[1]} tokens with padding: {type(error).__name__}: {error}. Attach a model "
+            "that reads documents of any length."
+        ) from error
+    return seen
 
 
 def _second_alone(together: Positions) -> Positions:
