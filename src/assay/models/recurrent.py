@@ -33,7 +33,8 @@ from assay.models.encoders import (
 from assay.models.item_changes import FadingRestart
 
 SHRINK = 15 / 16  # documents that have ended are left out once they are more than a sixteenth
-BLOCK_ROWS = 384  # states that advance at once: with their gates they stay in a core's cache
+# States that advance at once. Fewer leave two threads waiting for each other, more leave the cache.
+BLOCK_ROWS = 1024
 REGISTER = 16  # numbers in the widest vector register
 
 
