@@ -10,7 +10,9 @@ They are concatenated here, each after those it needs, without the words `import
 
 import base64
 import hashlib
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -180,12 +182,11 @@ def _scripts(with_figures: bool) -> list[str]:
 def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
     """The figures of each probe: as images, as descriptions in words, and as live definitions."""
     drawn: dict[str, list[dict[str, Any]]] = {probe: [] for probe in OWN_SECTIONS}
-    for figure in figures(run):
-        picture = {
-            "image": data_uri(figure),
-            "description": figure.description,
-            "live": live(figure),
-        }
+    found = figures(run)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # drawing does not hold Python's lock
+        images = list(pool.map(data_uri, found))
+    for figure, image in zip(found, images, strict=True):
+        picture = {"image": image, "description": figure.description, "live": live(figure)}
         drawn.setdefault(figure.probe, []).append(picture)
     return drawn
 
