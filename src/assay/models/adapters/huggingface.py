@@ -335,7 +335,9 @@ def _load(name: str, download: bool) -> tuple[Any, Any]:
             "tokenizer.json), or allow the download of a model on the Hugging Face Hub with "
             "`download=True` (`--download` on the command line)."
         )
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        if not download and not Path(name).exists():
+            first = "there is no such folder, and no model of that name was downloaded before."
         raise UserError(f"'{name}' cannot be loaded as a classifier: {first} {cure}") from error
     if info["missing_keys"]:
         raise UserError(
