@@ -14,8 +14,8 @@ import pytest
 import assay
 from assay.config import Execution, Settings, sample_size
 from assay.errors import UserError
+from assay.runs.lock import locked
 from assay.runs.run import execute_run
-from assay.runs.store import locked
 from tests.builders.small_models import UNTRAINED
 
 SAME = (

@@ -1,13 +1,11 @@
-"""Job identities follow the code and the settings; a run directory has one owner at a time."""
+"""Job identities follow the code and the settings; a job is published whole."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from assay.errors import UserError
 from assay.runs import store
-from assay.runs.store import CODE, LOCK, PACKAGE, Job, code_identity, finished, locked, publish
+from assay.runs.store import CODE, PACKAGE, Job, code_identity, finished, publish
 
 
 @pytest.fixture
@@ -91,33 +89,3 @@ def test_a_job_is_published_whole_or_not_at_all(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
     place = publish(tmp_path, job, lambda place: (place / "whole.txt").write_text("whole"))
     assert finished(tmp_path, job) == place
-
-
-def test_a_locked_folder_is_refused_with_the_owner_and_free_afterwards(tmp_path: Path):
-    with locked(tmp_path):
-        holder = json.loads((tmp_path / LOCK).read_text())
-        message = f"process {holder['process']}, which started at {holder['started']}"
-        with pytest.raises(UserError, match="in use by") as refused, locked(tmp_path):
-            pass
-        assert message in str(refused.value)
-    assert not (tmp_path / LOCK).exists()
-    with locked(tmp_path):
-        pass
-
-
-def test_a_lock_file_that_its_last_owner_removed_is_opened_again(tmp_path, monkeypatch):
-    """Between opening and locking the file, another process may end and remove it."""
-    real, calls = store.fcntl.flock, []
-
-    def flock(stream, operation):
-        if not calls:
-            (tmp_path / LOCK).unlink()
-        calls.append(stream)
-        real(stream, operation)
-
-    monkeypatch.setattr(store.fcntl, "flock", flock)
-    with locked(tmp_path):
-        assert len(calls) == 2
-        monkeypatch.undo()
-        with pytest.raises(UserError, match="in use by"), locked(tmp_path):
-            pass

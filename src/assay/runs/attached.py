@@ -28,9 +28,9 @@ from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, scores_for
 from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, collect, run_audit
+from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
 from assay.runs.run import Results, claim_directory, describe_corpus, test_metrics, versions
-from assay.runs.store import locked
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory
 from assay.scores.sample import SamplePlan, plan_sample

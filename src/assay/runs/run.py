@@ -34,8 +34,9 @@ from assay.runs.further_trainings import (
     run_training_probes,
 )
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, collect, run_audit, run_training
+from assay.runs.lock import locked
 from assay.runs.manifest import RUN_FILE, Manifest
-from assay.runs.store import finished, locked, sweep
+from assay.runs.store import finished, sweep
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors

@@ -1,4 +1,4 @@
-"""Content-addressed job folders, and the lock on a run directory.
+"""Content-addressed job folders.
 
 The results of a job are a folder named by a hash of everything that can change them. If the folder
 is there, the job is done: resuming a run is therefore no special case.
@@ -8,24 +8,15 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from assay.config import VERSION
 from assay.data.files import TEMPORARY, disk_errors
-from assay.errors import UserError
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows has no flock; there runs are not locked
-    fcntl = None  # type: ignore[assignment]
-
-LOCK = ".lock"
 PACKAGE = Path(__file__).resolve().parents[1]
 # The code that can change the result of a job of each kind, relative to the package.
 TRAINING_CODE = ("data", "models", "statistics", "training")
@@ -107,63 +98,3 @@ def sweep(folder: Path) -> None:
     """Remove what a killed process was writing."""
     for left in folder.rglob(f"{TEMPORARY}*"):
         shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
-
-
-@contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """Keep a run directory for this process; a second process is refused with the first's name.
-
-    The operating system releases the lock when the process ends, however it ends.
-    """
-    if fcntl is None:  # pragma: no cover - see above
-        yield
-        return
-    with _open_lock(out) as stream:
-        stream.seek(0)
-        stream.truncate()
-        started = datetime.now().astimezone().isoformat(timespec="seconds")
-        json.dump({"process": os.getpid(), "started": started}, stream)
-        stream.flush()
-        try:
-            yield
-        finally:
-            (out / LOCK).unlink(missing_ok=True)
-
-
-def _open_lock(out: Path) -> TextIO:
-    """The lock file, opened and locked.
-
-    Its last owner removes the file. Who had opened it just before that holds the lock of a file
-    that nobody else can see, and opens it again.
-    """
-    while True:
-        with disk_errors(out):
-            out.mkdir(parents=True, exist_ok=True)
-            stream = (out / LOCK).open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            stream.close()
-            raise UserError(_in_use(out)) from None
-        if _is_same_file(stream, out / LOCK):
-            return stream
-        stream.close()
-
-
-def _is_same_file(stream: TextIO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-def _in_use(out: Path) -> str:
-    try:
-        holder = json.loads((out / LOCK).read_text(encoding="utf-8"))
-        who = f"process {holder['process']}, which started at {holder['started']}"
-    except (OSError, ValueError, KeyError):
-        who = "another process"
-    return (
-        f"--out {out} is in use by {who}: wait until it ends, stop it and add --resume, or pass "
-        "another folder."
-    )

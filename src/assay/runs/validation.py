@@ -27,8 +27,8 @@ from assay.errors import UserError, nearest
 from assay.models.attention import ATTENTIONS
 from assay.models.build import MODELS
 from assay.probes import PROBES
+from assay.runs.lock import LOCK, check_free
 from assay.runs.manifest import RUN_FILE, Manifest
-from assay.runs.store import LOCK
 
 
 def check_request(settings: Settings, execution: Execution, out: Path) -> None:
@@ -181,6 +181,7 @@ def check_directory(out: Path, settings: Mapping[str, Any], resume: bool) -> Non
     """Refuse a folder that holds another run or something else; `settings` as in the manifest."""
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out} is a file: pass a folder")
+    check_free(out)
     if (out / RUN_FILE).exists():
         held = Manifest.read(out).settings.values
         _check_same(out, held, settings, resume)
