@@ -35,7 +35,7 @@ DOORS = {
     "altair": "report/charts/",
     "vl_convert": "report/charts/",
     "jinja2": "report/page.py",
-    "safetensors": "models/build.py",
+    "safetensors": ("models/build.py", "training/checkpoints.py"),
     "typer": "cli/",
     "captum": "bench/captum_loops.py",
     "ray": "engines/ray.py",

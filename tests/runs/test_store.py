@@ -89,3 +89,17 @@ def test_a_job_is_published_whole_or_not_at_all(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
     place = publish(tmp_path, job, lambda place: (place / "whole.txt").write_text("whole"))
     assert finished(tmp_path, job) == place
+
+
+def test_a_job_that_another_worker_published_first_is_kept(tmp_path: Path):
+    """A worker that outlives a killed run may finish the job that the resumed run repeats."""
+    job = Job("audit", {"seed": 0})
+
+    def fill(place: Path) -> None:
+        (place / "result.txt").write_text("second")
+        if not (tmp_path / job.key).exists():
+            publish(tmp_path, job, lambda place: (place / "result.txt").write_text("first"))
+
+    place = publish(tmp_path, job, fill)
+    assert (place / "result.txt").read_text() == "first"
+    assert list(tmp_path.iterdir()) == [place]

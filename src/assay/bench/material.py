@@ -30,7 +30,7 @@ from assay.models.classifier import Network
 from assay.models.heads import AffineHead
 from assay.models.recurrent import BiLSTM
 from assay.runs.audit import AUDIT_CELLS
-from assay.training.loop import make_optimizer, train_epochs
+from assay.training.loop import Draws, make_optimizer, train_epochs
 from assay.training.objectives import task_loss
 from assay.training.recipes import Recipe, configure, recipe_for
 
@@ -69,7 +69,9 @@ def our_epoch(model: Network, corpus: Corpus) -> float:
     split = EncodedSplit.encode(corpus.train, corpus.vocabulary, len(corpus.classes))
     recipe = one_epoch(corpus)
     optimizer = make_optimizer(model, recipe)
-    [loss] = train_epochs(model, split, recipe, task_loss(corpus), optimizer, SEED)
+    [loss] = train_epochs(
+        model, split, recipe, task_loss(corpus), optimizer, Draws.seeded(SEED, model)
+    )
     return loss
 
 

@@ -4,8 +4,8 @@ Reading: files are streamed and may be plain or gzip, recognized by content and 
 archives are read as a stream and never unpacked to disk. Every fault of a file becomes a
 `UserError` that repeats the path and names the cure.
 
-Writing: a file is written under a temporary name and then renamed, so that a reader never sees half
-of it.
+Writing: a file is written under a temporary name, brought to the disk and then renamed, so that a
+reader never sees half of it, not even after a power failure.
 """
 
 import errno
@@ -15,6 +15,7 @@ import json
 import os
 import re
 import tarfile
+import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -146,14 +147,35 @@ TEMPORARY = ".writing-"  # prefix of the names of unfinished files
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file atomically: `write` fills a temporary file, which is then renamed to `path`."""
-    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
+    temporary = path.with_name(f"{temporary_prefix()}{path.name}")
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             write(temporary)
+            sync(temporary)
             temporary.replace(path)
+            sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def temporary_prefix() -> str:
+    """The start of the name of an unfinished file; no other process has the same."""
+    return f"{TEMPORARY}{uuid.uuid4().hex[:12]}-"
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk.
+
+    A file that is renamed before its content is there may be empty after a power failure.
+    """
+    if path.is_dir() and os.name != "posix":  # pragma: no cover - Windows cannot open folders
+        return
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:

@@ -25,7 +25,7 @@ from assay.models.view import NotApplicable
 from assay.probes import PROBES
 from assay.probes.probe import Trainings
 from assay.runs.jobs import TrainJob
-from assay.runs.store import Job, code_identity, finished, publish
+from assay.runs.store import Job, checkpoint_path, code_identity, finished, publish
 from assay.runs.timing import training_kind, write_job_timing
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.imposed_weights import SPLITS, halves, imposed_weights
@@ -79,7 +79,7 @@ class BasePredictionJob:
 
 @dataclass(frozen=True)
 class FurtherTrainingJob:
-    """One training and the predictions of its model; if killed, it starts from the beginning."""
+    """One training and its predictions; if killed, it continues after its last long epoch."""
 
     source: TrainingSpec
     training: TrainJob
@@ -154,6 +154,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
         _objective(task),
         order_seed=spec.order_seed,
         patience=spec.patience,
+        checkpoint=checkpoint_path(task.folder, task.job),
     )
 
     def fill(place: Path) -> None:

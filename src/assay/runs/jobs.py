@@ -31,7 +31,14 @@ from assay.probes import PROBES
 from assay.probes.inputs import inputs_digest
 from assay.progress import Track, untracked
 from assay.runs.audit import AuditResult, audit_documents, in_order
-from assay.runs.store import Job, canonical, code_identity, finished, publish
+from assay.runs.store import (
+    Job,
+    canonical,
+    checkpoint_path,
+    code_identity,
+    finished,
+    publish,
+)
 from assay.runs.timing import write_job_timing
 from assay.scores import SCORES
 from assay.scores.score import RunDocuments
@@ -47,7 +54,7 @@ MOST_PARTS = 50  # audit jobs of a run, whatever its size
 
 @dataclass(frozen=True)
 class TrainJob:
-    """One training; if it is killed, it starts from the beginning."""
+    """One training; if it is killed, it continues after its last long epoch."""
 
     corpus: Corpus
     config: ModelConfig
@@ -77,13 +84,21 @@ class TrainJob:
         return Job("train", identity, self.code)
 
 
-def train_model(task: TrainJob, track: Track = untracked) -> tuple[TrainedModel, Training]:
-    """Train a model in memory."""
+def train_model(
+    task: TrainJob, track: Track = untracked, checkpoint: Path | None = None
+) -> tuple[TrainedModel, Training]:
+    """Train a model in memory; `checkpoint` is the file for its long epochs."""
     torch.set_num_threads(task.threads)
     start = None if task.vectors is None else torch.from_numpy(task.vectors.matrix)
     network = build_model(task.config, task.init_seed, start).to(task.device)
     training = train(
-        network, task.corpus, task.recipe, task.penalty, order_seed=task.order_seed, track=track
+        network,
+        task.corpus,
+        task.recipe,
+        task.penalty,
+        order_seed=task.order_seed,
+        track=track,
+        checkpoint=checkpoint,
     )
     return TrainedModel(network, task.corpus.vocabulary), training
 
@@ -94,7 +109,7 @@ def run_training(task: TrainJob, folder: Path, track: Track = untracked) -> Path
     if done is not None:
         return done
     start = time.perf_counter()
-    trained, training = train_model(task, track)
+    trained, training = train_model(task, track, checkpoint_path(folder, task.job))
     seconds = time.perf_counter() - start
 
     def fill(place: Path) -> None:

@@ -172,6 +172,7 @@ def _fill(
                 write_file(out / "outputs" / name, _copy_of(trained.base_outputs / name))
         results.write(out)
     timing.write(out)
+    sweep(out)  # what workers left that were killed while the run went on
 
 
 def measure(

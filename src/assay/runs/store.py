@@ -6,7 +6,6 @@ is there, the job is done: resuming a run is therefore no special case.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import VERSION
-from assay.data.files import TEMPORARY, disk_errors
+from assay.data.files import TEMPORARY, disk_errors, sync, temporary_prefix
 
+CHECKPOINT = "checkpoint-"
 PACKAGE = Path(__file__).resolve().parents[1]
 # The code that can change the result of a job of each kind, relative to the package.
 TRAINING_CODE = ("data", "models", "statistics", "training")
@@ -83,18 +83,43 @@ def finished(folder: Path, job: Job) -> Path | None:
 def publish(folder: Path, job: Job, fill: Callable[[Path], object]) -> Path:
     """Let `fill` write the job's files into a folder that appears only when it is complete."""
     place = folder / job.key
-    temporary = folder / f"{TEMPORARY}{os.getpid()}-{job.key}"
+    temporary = folder / f"{temporary_prefix()}{job.key}"
     with disk_errors(place):
         temporary.mkdir(parents=True)
         try:
             fill(temporary)
-            temporary.replace(place)
+            for path in sorted(temporary.rglob("*"), reverse=True):
+                sync(path)
+            sync(temporary)
+            _rename(temporary, place)
+            sync(folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+    checkpoint_path(folder, job).unlink(missing_ok=True)
     return place
 
 
+def _rename(temporary: Path, place: Path) -> None:
+    """Rename a folder, unless another worker has published the same job in the meantime.
+
+    A worker that outlives a killed run for a moment may finish the job that a resumed run repeats.
+    """
+    try:
+        temporary.replace(place)
+    except OSError:
+        if not place.is_dir():
+            raise
+
+
+def checkpoint_path(folder: Path, job: Job) -> Path:
+    """The file with the last long epoch of an unfinished training; see `training.checkpoints`."""
+    return folder / f"{CHECKPOINT}{job.key}.safetensors"
+
+
 def sweep(folder: Path) -> None:
-    """Remove what a killed process was writing."""
+    """Remove what killed processes were writing, and checkpoints of trainings that are finished."""
     for left in folder.rglob(f"{TEMPORARY}*"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+        shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+    for checkpoint in folder.rglob(f"{CHECKPOINT}*.safetensors"):
+        if checkpoint.with_name(checkpoint.stem.removeprefix(CHECKPOINT)).is_dir():
+            checkpoint.unlink(missing_ok=True)

@@ -15,5 +15,7 @@ class EagerAdam(Adam):
     """`torch.optim.Adam` for programs that compile nothing and take no gradient of a step."""
 
     add_param_group = unwrap(Adam.add_param_group)
+    load_state_dict = unwrap(Adam.load_state_dict)
+    state_dict = unwrap(Adam.state_dict)
     zero_grad = unwrap(Adam.zero_grad)
     step = torch.no_grad()(unwrap(Adam.step))

@@ -6,6 +6,7 @@ value on dev is kept; test is never looked at.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from assay.models.hierarchical import active_dropout
 from assay.progress import Track, untracked
 from assay.statistics.classification import roc_auc
 from assay.statistics.divergence import decisions
+from assay.training.checkpoints import Epoch, EpochCheckpoints, Part, Progress
 from assay.training.eager_adam import EagerAdam
 from assay.training.objectives import (
     AttentionPenalty,
@@ -36,13 +38,6 @@ EVALUATION_CELLS = 16_384  # padded items per evaluation batch
 HALF = 0.5
 LAST_SHARE = 0.05  # of the fall of the loss: less in the last epoch means that it has ended
 Metric = Callable[[Network, EncodedSplit], float]
-
-
-@dataclass(frozen=True)
-class Epoch:
-    epoch: int
-    loss: float  # mean per document
-    dev: float
 
 
 @dataclass(frozen=True)
@@ -73,13 +68,23 @@ def train(
     *,
     order_seed: int,
     track: Track = untracked,
+    checkpoint: Path | None = None,
 ) -> Training:
-    """Train `network` in place on a corpus and keep its best epoch."""
+    """Train `network` in place on a corpus and keep its best epoch; see `fit`."""
     splits = {
         name: EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
         for name, documents in (("train", corpus.train), ("dev", corpus.dev))
     }
-    return fit(network, splits, corpus, recipe, objective, order_seed=order_seed, track=track)
+    return fit(
+        network,
+        splits,
+        corpus,
+        recipe,
+        objective,
+        order_seed=order_seed,
+        track=track,
+        checkpoint=checkpoint,
+    )
 
 
 def fit(
@@ -92,39 +97,78 @@ def fit(
     order_seed: int,
     patience: int | None = None,
     track: Track = untracked,
+    checkpoint: Path | None = None,
 ) -> Training:
     """Train `network` in place for an objective and keep its best epoch.
 
     A model that learns the task is selected by its dev metric, one with an attention penalty by
     its own loss on dev, and an imitation, as published, by its training loss, with `patience`.
+    With a `checkpoint`, which is the path of a file, the training continues after the epoch saved
+    there, and long epochs are saved.
     """
     train, dev = splits["train"], splits["dev"]
     optimizer = make_optimizer(network, recipe)
+    goal = _goal(network, dev, corpus, recipe, objective, optimizer=optimizer, patience=patience)
+    draws, progress = Draws.seeded(order_seed, network), Progress()
+    parts: dict[str, Part] = {"network": network, "optimizer": optimizer, "progress": progress}
+    parts |= {"order": draws.order, "dropout": draws.dropout}
+    if goal.schedule is not None:
+        parts["schedule"] = goal.schedule
+    checkpoints = EpochCheckpoints(checkpoint, parts)
+    checkpoints.restore()
+    losses = train_epochs(
+        network,
+        train,
+        recipe,
+        goal.loss,
+        optimizer,
+        draws,
+        track,
+        done=len(progress.epochs),
+    )
+    return keep_best(
+        network,
+        losses,
+        goal.metric,
+        goal.judge,
+        goal.patience,
+        spared=goal.spared,
+        progress=progress,
+        checkpoints=checkpoints,
+    )
 
-    def epochs(loss: Loss) -> Iterator[float]:
-        return train_epochs(network, train, recipe, loss, optimizer, order_seed, track)
 
-    if isinstance(objective, Imitation):
-        losses = epochs(imitation_loss(objective.base, objective.weight))
-        return keep_best(network, losses, "training loss", lambda loss: -loss, patience)
-    if isinstance(objective, AttentionPenalty):
-        loss = penalized_loss(corpus, (*corpus.train, *corpus.dev), objective)
-        judge = lambda _: -mean_loss(network, dev, loss)  # noqa: E731
-        return keep_best(network, epochs(loss), "dev loss", judge)
-    return _fit_task(network, epochs(task_loss(corpus)), dev, corpus, recipe, optimizer)
+@dataclass(frozen=True)
+class _Goal:
+    """The loss of a training, and how its epochs are compared."""
+
+    loss: Loss
+    metric: str
+    judge: Callable[[float], float]  # the quality of the network, given the epoch's loss
+    schedule: ReduceLROnPlateau | None = None
+    patience: int | None = None
+    spared: int = 1
 
 
-def _fit_task(
+def _goal(
     network: Network,
-    losses: Iterable[float],
     dev: EncodedSplit,
     corpus: Corpus,
     recipe: Recipe,
+    objective: Objective,
+    *,
     optimizer: torch.optim.Optimizer,
-) -> Training:
+    patience: int | None,
+) -> _Goal:
+    if isinstance(objective, Imitation):
+        loss = imitation_loss(objective.base, objective.weight)
+        return _Goal(loss, "training loss", lambda loss: -loss, patience=patience)
+    if isinstance(objective, AttentionPenalty):
+        penalized = penalized_loss(corpus, (*corpus.train, *corpus.dev), objective)
+        return _Goal(penalized, "dev loss", lambda _: -mean_loss(network, dev, penalized))
     metric, measure = dev_metric(corpus)
     if recipe.regime is None:
-        return keep_best(network, losses, metric, lambda _: measure(network, dev))
+        return _Goal(task_loss(corpus), metric, lambda _: measure(network, dev))
     schedule = plateau_schedule(optimizer)
 
     def judge(_: float) -> float:
@@ -132,7 +176,7 @@ def _fit_task(
         schedule.step(value)
         return value
 
-    return keep_best(network, losses, metric, judge, recipe.regime.patience, spared=0)
+    return _Goal(task_loss(corpus), metric, judge, schedule, recipe.regime.patience, spared=0)
 
 
 def plateau_schedule(optimizer: torch.optim.Optimizer) -> ReduceLROnPlateau:
@@ -149,27 +193,45 @@ def keep_best(
     judge: Callable[[float], float],
     patience: int | None = None,
     spared: int = 1,
+    *,
+    progress: Progress | None = None,
+    checkpoints: EpochCheckpoints | None = None,
 ) -> Training:
     """Run through the epochs and leave the best one in the model; the earliest among equals.
 
     `judge` returns the quality of the model after an epoch, given that epoch's loss. With
     `patience`, training stops after that many epochs in a row without a better one. The first
-    `spared` epochs are kept only if there are no others.
+    `spared` epochs are kept only if there are no others. `progress` holds the epochs of a training
+    that continues; `losses` are those that follow.
     """
-    epochs: list[Epoch] = []
-    best: dict[str, Tensor] = {}
-    best_epoch = 0
-    for epoch, loss in enumerate(losses, 1):
+    progress = progress or Progress()
+    checkpoints = checkpoints or EpochCheckpoints(None, {})
+    epochs = progress.epochs
+    for epoch, loss in enumerate(losses, len(epochs) + 1):
         epochs.append(Epoch(epoch, loss, judge(loss)))
         candidates = epochs[spared:] or epochs
         if epochs[-1] is max(candidates, key=lambda e: e.dev):
-            best = {name: value.clone() for name, value in model.state_dict().items()}
-            best_epoch = epoch
-        elif patience is not None and epoch - best_epoch >= patience:
+            progress.best = {name: value.clone() for name, value in model.state_dict().items()}
+            progress.best_epoch = epoch
+        elif patience is not None and epoch - progress.best_epoch >= patience:
             break
-    model.load_state_dict(best)
+        checkpoints.after_epoch()
+    model.load_state_dict(progress.best)
     model.eval()
-    return Training(metric, tuple(epochs), best_epoch)
+    return Training(metric, tuple(epochs), progress.best_epoch)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The random numbers of a training: the order of its documents, and its dropout."""
+
+    order: np.random.Generator
+    dropout: torch.Generator
+
+    @classmethod
+    def seeded(cls, seed: int, model: nn.Module) -> "Draws":
+        device = next(model.parameters()).device
+        return cls(np.random.default_rng(seed), torch.Generator(device).manual_seed(seed))
 
 
 def train_epochs(
@@ -178,18 +240,18 @@ def train_epochs(
     recipe: Recipe,
     loss: Loss,
     optimizer: torch.optim.Optimizer,
-    order_seed: int,
+    draws: Draws,
     track: Track = untracked,
+    *,
+    done: int = 0,
 ) -> Iterator[float]:
-    """Train epoch by epoch, yielding the mean loss per document after each."""
-    rng = np.random.default_rng(order_seed)
-    generator = torch.Generator(next(model.parameters()).device).manual_seed(order_seed)
+    """Train epoch by epoch after those `done`, yielding the mean loss per document after each."""
     rates = {} if recipe.regime is None else dict(recipe.regime.dropout)
-    for epoch in range(1, recipe.epochs + 1):
+    for epoch in range(done + 1, recipe.epochs + 1):
         model.train()
-        batches = training_batches(split.lengths, recipe.batch_size, rng)
+        batches = training_batches(split.lengths, recipe.batch_size, draws.order)
         total = torch.zeros((), dtype=torch.float64)
-        with active_dropout(model, rates, generator):
+        with active_dropout(model, rates, draws.dropout):
             for rows in track(batches, f"epoch {epoch} of {recipe.epochs}", len(batches)):
                 total += _step(model, split.batch(rows.tolist()), loss, optimizer, recipe.regime)
         model.eval()
