@@ -31,10 +31,10 @@ def test_the_audit_equals_the_baseline(two_batches):
 
 
 def test_a_baseline_timed_on_some_documents_is_scaled(two_batches, monkeypatch):
-    def fixed_times(baseline, optimized, repeats):
-        return [(2.0, baseline()), (1.0, optimized())]
+    def fixed_times(parts, optimized):
+        return 2.0, [part() for part in parts], 1.0, optimized()
 
-    monkeypatch.setattr(battery, "time_in_turns", fixed_times)
+    monkeypatch.setattr(battery, "time_between_parts", fixed_times)
     measurement = battery.measure(two_batches, timed=1, settings=SHORT)
     assert measurement.plain_n == 13
     assert measurement.baseline_seconds == pytest.approx(2.0 * 45 / 13)

@@ -12,6 +12,7 @@ from assay.bench.measurement import (
     measure_in_new_process,
     run_bench,
     show_rows,
+    time_between_parts,
     time_in_turns,
 )
 
@@ -91,3 +92,13 @@ def test_the_table_fits_a_narrow_terminal_and_has_empty_cells():
     assert "length_20: by itself\n" in text
     assert "…" not in text  # neither a heading nor a name is cut off
     assert "compared; the plain loop was timed on 64 of them and scaled" in text
+
+
+def test_work_is_timed_before_between_and_after_the_parts():
+    turns = []
+    parts = [lambda: turns.append("first") or 1, lambda: turns.append("second") or 2]
+    total, found, mean, last = time_between_parts(parts, lambda: turns.append("ours") or "done")
+    assert turns == ["ours", "first", "ours", "second", "ours"]
+    assert (found, last) == ([1, 2], "done")
+    assert total > 0
+    assert mean > 0

@@ -16,8 +16,9 @@ def joined():
     return replace(short, dev=(), test=join_documents(short.train, 11, 3))
 
 
-def test_our_scores_equal_those_of_captum(joined, check_measurement):
-    measurement = sampled.measure(joined, plain=2)
+@pytest.mark.parametrize("copies", [None, 5])
+def test_our_scores_equal_those_of_captum(joined, check_measurement, copies):
+    measurement = sampled.measure(joined, plain=2, copies=copies)
     check_measurement(measurement, documents=3)
     assert measurement.plain_n == 2
     assert all(f"{name} " in measurement.notes for name in sampled.LOOPS)

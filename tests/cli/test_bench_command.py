@@ -134,3 +134,12 @@ def test_the_rows_of_attached_models_are_measured_alone(monkeypatch, file, tmp_p
     refused = call("--model", tmp_path).exception
     assert isinstance(refused, UserError)
     assert "add --own" in str(refused)
+
+
+def test_rows_can_be_chosen_by_name(use_rows, file):
+    use_rows(equal=True)
+    assert call("--rows", "slow", "--json", file).exit_code == 0
+    assert names_in(file) == ["slow"]
+    result = call("--rows", "fast,quick")
+    assert isinstance(result.exception, UserError)
+    assert "no row 'quick'; there are fast, slow" in str(result.exception)

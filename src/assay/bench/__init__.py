@@ -6,6 +6,7 @@ There is one module per kind of row. A new row needs a line in `BENCHES` here. A
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -42,6 +43,7 @@ BENCHES: tuple[Bench, ...] = (
     erasure.ORDERS,
     erasure.ENCODER,
     sampled.FEW,
+    sampled.BATCHED,
     *length.BENCHES,
     leave_one_out.IMDB,
     permutation.IMDB,
@@ -51,6 +53,16 @@ BENCHES: tuple[Bench, ...] = (
     grid.SECOND_WORKER,
     grid.GRID,
 )
+
+
+def named_benches(names: str) -> tuple[Bench, ...]:
+    """The rows with these names, separated by commas; a named row may be expensive."""
+    known = {bench.name: bench for bench in BENCHES if not bench.grid}
+    asked = [name.strip() for name in names.split(",")]
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        raise UserError(f"--rows {names}: no row '{unknown[0]}'; {suggest(unknown[0], known)}")
+    return tuple(replace(known[name], long=False) for name in asked)
 
 
 def run_benches(

@@ -39,7 +39,7 @@ from assay.bench.material import (
     trained_model,
     truncate,
 )
-from assay.bench.measurement import Bench, Measurement, measure_in_new_process, time_in_turns
+from assay.bench.measurement import Bench, Measurement, measure_in_new_process, time_between_parts
 from assay.data.batches import Batch
 from assay.data.corpus import Corpus
 from assay.exact.search import CLASSIFIER_SEARCH, SearchSettings
@@ -259,7 +259,6 @@ IMDB_DOCUMENTS, IMDB_LONG, IMDB_LONG_BATCHES = 60, 500, 3
 
 def measure(
     corpus: Corpus,
-    repeats: int = 1,
     *,
     timed: int | None = None,
     settings: SearchSettings = CLASSIFIER_SEARCH,
@@ -267,13 +266,13 @@ def measure(
     """Measure on the test documents of a corpus; the baseline on `timed` batches, or on all."""
     model = trained_model(corpus)
     batches = baseline_batches(corpus, timed)
-    plain = partial(
-        baseline_battery, PackedClassifier(model), batches, drawn_orders(batches), settings
-    )
+    plain, orders = PackedClassifier(model), drawn_orders(batches)
+    parts = [partial(baseline_battery, plain, [batch], orders, settings) for batch in batches]
     run_optimized(model, truncate(corpus, train=0, test=1))  # warm-up: late imports are not timed
-    (baseline_time, expected), (seconds, ours) = time_in_turns(
-        plain, partial(run_optimized, model, corpus), repeats=repeats
+    baseline_time, found, seconds, ours = time_between_parts(
+        parts, partial(run_optimized, model, corpus)
     )
+    expected = {name: result for part in found for name, result in part.items()}
     n = len(corpus.test)
     return Measurement(
         n=n,

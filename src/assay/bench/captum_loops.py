@@ -4,7 +4,8 @@ They are the baseline of the benchmark and the reference of the tests. captum is
 use, because the import takes a second. Its own LIME and kernel SHAP draw from torch's global
 generator; its general form takes the samples, their weights and the surrogate from the caller, so
 that both routes can be given the same samples. Each loop handles one document after another, with
-as many copies per pass as the caller says.
+as many copies per pass as the caller says. `None` leaves that to captum: one copy per pass, and for
+integrated gradients all points of a segment.
 """
 
 from collections.abc import Callable
@@ -31,9 +32,10 @@ Values = NDArray[np.float64]
 Forward = Callable[[Tensor], Tensor]  # (R, ...) -> (R,)
 Solve = Callable[[Values, Values, Values], Values]  # samples, outputs, weights -> coefficients
 Draw = Callable[[np.uint64, int], tuple[NDArray[np.bool_], Values]]
+ONE_COPY = 1  # captum's default `perturbations_per_eval`
 
 
-def lime_loop(view: View, rows: int) -> list[Tensor]:
+def lime_loop(view: View, rows: int | None) -> list[Tensor]:
     """LIME of each document, fitted by scikit-learn's ridge regression."""
 
     def ridge(samples: Values, outputs: Values, weights: Values) -> Values:
@@ -42,7 +44,7 @@ def lime_loop(view: View, rows: int) -> list[Tensor]:
     return _surrogate_loop(view, draw_subsets, ridge, "lime", rows)
 
 
-def kernel_shap_loop(view: View, rows: int) -> list[Tensor]:
+def kernel_shap_loop(view: View, rows: int | None) -> list[Tensor]:
     """Kernel SHAP of each document, by least squares on centered coalitions."""
 
     def shapley(samples: Values, outputs: Values, weights: Values) -> Values:
@@ -56,7 +58,9 @@ def kernel_shap_loop(view: View, rows: int) -> list[Tensor]:
     return _surrogate_loop(view, draw_coalitions, shapley, "kernel_shap", rows)
 
 
-def _surrogate_loop(view: View, draw: Draw, solve: Solve, purpose: str, rows: int) -> list[Tensor]:
+def _surrogate_loop(
+    view: View, draw: Draw, solve: Solve, purpose: str, rows: int | None
+) -> list[Tensor]:
     found = []
     for row, key in enumerate(document_keys(view.batch.ids, view.seed, purpose)):
         forward, embedded = document_log_odds(view, row)
@@ -76,7 +80,7 @@ def _surrogate_loop(view: View, draw: Draw, solve: Solve, purpose: str, rows: in
 
 @torch.no_grad()
 def fit_surrogate(
-    forward: Forward, samples: Tensor, weights: Tensor, solve: Solve, rows: int
+    forward: Forward, samples: Tensor, weights: Tensor, solve: Solve, rows: int | None
 ) -> Values:
     """Coefficients (n,) of a weighted linear model fitted to `forward` at the samples (S, n)."""
     from captum.attr import LimeBase
@@ -91,7 +95,7 @@ def fit_surrogate(
         perturb_interpretable_space=True,
         from_interp_rep_transform=lambda presence, *_, **__: presence,
         to_interp_rep_transform=None,
-    ).attribute(samples[:1], n_samples=len(samples), perturbations_per_eval=rows)
+    ).attribute(samples[:1], n_samples=len(samples), perturbations_per_eval=rows or ONE_COPY)
     return model.coefficients
 
 
@@ -110,7 +114,7 @@ class _SurrogateModel:
         return torch.from_numpy(self.coefficients)
 
 
-def integrated_gradients_loop(view: View, rows: int) -> list[Tensor]:
+def integrated_gradients_loop(view: View, rows: int | None) -> list[Tensor]:
     """Integrated gradients of each document; a segment that does not add up is halved."""
     found = []
     for row in range(len(view.batch.ids)):
@@ -132,7 +136,7 @@ def integrated_gradients_loop(view: View, rows: int) -> list[Tensor]:
 
 
 def integrate_segment(
-    forward: Forward, embedded: Tensor, start: float, end: float, rows: int
+    forward: Forward, embedded: Tensor, start: float, end: float, rows: int | None
 ) -> tuple[Tensor, float]:
     """Contributions (T,) of one segment of the line from zero, and how far off they are."""
     from captum.attr import IntegratedGradients
@@ -150,7 +154,7 @@ def integrate_segment(
 
 
 @torch.no_grad()
-def feature_permutation_loop(view: View, rows: int) -> list[Tensor]:
+def feature_permutation_loop(view: View, rows: int | None) -> list[Tensor]:
     """The mean TVD over replacements of each item, by captum's ablation of one item at a time."""
     from captum.attr import FeatureAblation
 
@@ -167,7 +171,9 @@ def feature_permutation_loop(view: View, rows: int) -> list[Tensor]:
 
         ablation, length = FeatureAblation(moved), document.items.shape[1]
         draws = [
-            ablation.attribute(document.items, baselines=words[None], perturbations_per_eval=rows)
+            ablation.attribute(
+                document.items, baselines=words[None], perturbations_per_eval=rows or ONE_COPY
+            )
             for words in replacements[:length].T
         ]
         # captum reports the original value, zero, minus the changed one.

@@ -2,7 +2,8 @@
 
 Time: alternatives take turns, so that a slow moment of the machine affects all of them alike.
 Each is judged by its fastest turn, which is the least disturbed one, or, where turns are long and
-few, by the sum of all turns.
+few, by the sum of all turns. A baseline of minutes is timed once, in parts, and our route before,
+between and after them, so that neither has the machine's best or worst minute to itself.
 
 Memory: a process rarely returns memory, so each measurement gets a new process. What was in use
 before the work began (Python, torch, the model, the documents) is not counted.
@@ -105,6 +106,23 @@ def time_in_turns(
             results[number] = alternative()
             seconds[number].append(time.perf_counter() - start)
     return [(summarize(turns), result) for turns, result in zip(seconds, results, strict=True)]
+
+
+def time_between_parts(
+    parts: Sequence[Callable[[], Any]], work: Callable[[], Any]
+) -> tuple[float, list[Any], float, Any]:
+    """The total seconds and results of the parts; the mean seconds and last result of the work.
+
+    The work is done before, between and after the parts.
+    """
+    [(own, result)] = time_in_turns(work, repeats=1)
+    total, found, turns = 0.0, [], [own]
+    for part in parts:
+        (seconds, value), (own, result) = time_in_turns(part, work, repeats=1)
+        total += seconds
+        found.append(value)
+        turns.append(own)
+    return total, found, sum(turns) / len(turns), result
 
 
 Work = Callable[[], Any]

@@ -17,6 +17,9 @@ def bench(
     file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the rows here.")
     ] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Only measure these rows.")
+    ] = None,
     long: Annotated[bool, typer.Option("--long", help="Also measure the expensive rows.")] = False,
     grid: Annotated[
         bool,
@@ -57,15 +60,16 @@ def bench(
     Examples:
       assay bench
       assay bench --long --json bench.json
+      assay bench --rows battery,battery_imdb
       assay bench --grid
       assay bench --run
       assay bench --own
       assay bench --scale --json scale.json --write docs/scale.md
       assay bench --scale --cells 10000x175 --json scale.json --write docs/scale.md
     """
-    from assay.bench import report_growth, report_runs, run_and_report
+    from assay.bench import named_benches, report_growth, report_runs, run_and_report
 
-    asked = {"grid": grid, "run": run, "scale": scale, "own": own}
+    asked = {"rows": rows is not None, "grid": grid, "run": run, "scale": scale, "own": own}
     modes = [name for name, given in asked.items() if given]
     if len(modes) > 1:
         raise UserError(f"--{modes[0]} and --{modes[1]} measure different things: pass one of them")
@@ -75,7 +79,7 @@ def bench(
         raise UserError(f"--cells {cells} are runs of --scale: add --scale")
     if model is not None and not own:
         raise UserError(f"--model {model} is the model of --own: add --own")
-    rows = _own_rows(model) if own else None
+    benches = _own_rows(model) if own else None if rows is None else named_benches(rows)
     track = display(quiet=False, log_json=log_json).track
     if scale:
         report_growth(file, write, cells, track=track)
@@ -85,7 +89,7 @@ def bench(
             say(f"assay: {row['name']} took {row['ratio']:.2f} times its own arithmetic.")
         if slow:
             raise typer.Exit(1)
-    elif not run_and_report(file, rows, long=long, grid=grid, track=track):
+    elif not run_and_report(file, benches, long=long, grid=grid, track=track):
         say("assay: a fast route and its plain loop disagree, which is a bug in assay.")
         raise typer.Exit(1)
 

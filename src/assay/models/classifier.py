@@ -38,6 +38,8 @@ SERRANO_SMITH = HIERARCHICAL + FLAT
 CHANGE_BYTES = 48 * 2**20  # working memory of changes of single items per chunk of documents
 # Inputs, gates, states, cells and projections of one slot in both directions, per unit of size.
 _BYTES_PER_STATE = 4 * 11
+# Of an audit, per item: leave-one-out grows with the size, 100 permutations and their draws do not.
+_AUDIT_BYTES_PER_UNIT, _PERMUTATION_BYTES = 4 * 12, 100 * 3 * 8
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,11 @@ class Network(nn.Module):
 
     def decode(self, states: States, weights: Tensor) -> Tensor:
         return decode(self.head, states.items, weights, states.query, states.allowed)
+
+    @property
+    def item_bytes(self) -> int:
+        """The working memory of an audit per item of a batch."""
+        return max(_AUDIT_BYTES_PER_UNIT * self.config.size, _PERMUTATION_BYTES)
 
     @property
     def fades(self) -> bool:

@@ -238,6 +238,16 @@ class SupportsDocumentBytes(Protocol):
 
 
 @runtime_checkable
+class SupportsItemBytes(Protocol):
+    """A model whose audit needs memory in proportion to the number of items."""
+
+    @property
+    def item_bytes(self) -> int:
+        """The bytes of working memory per item of a batch, in the most demanding score or probe."""
+        ...
+
+
+@runtime_checkable
 class SupportsProposalBytes(Protocol):
     """A model with heads that knows how much memory a proposal of weights takes."""
 

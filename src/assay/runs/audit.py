@@ -17,7 +17,12 @@ from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Document
 from assay.data.vocabulary import Vocabulary
 from assay.evidence import empty, sign
-from assay.models.protocol import Model, SupportsDocumentBytes, SupportsWordWeights
+from assay.models.protocol import (
+    Model,
+    SupportsDocumentBytes,
+    SupportsItemBytes,
+    SupportsWordWeights,
+)
 from assay.models.view import AuditView, NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.inputs import bind_inputs, prepare_inputs
@@ -31,8 +36,8 @@ from assay.scores.score import RunDocuments, Score, take_rows
 
 # Working memory of a batch, about the size of a cache; twice as much is only 3 % faster.
 AUDIT_BYTES = 24 * 2**20
-CELL_BYTES = 12 * 2**10  # per padded item: leave-one-out with 256 units, or 100 permutations
-AUDIT_CELLS = AUDIT_BYTES // CELL_BYTES  # padded items per batch
+CELL_BYTES = 12 * 2**10  # per padded item, for models that do not know: leave-one-out, 256 units
+AUDIT_CELLS = AUDIT_BYTES // CELL_BYTES  # padded items per batch of these models
 FOREIGN_BYTES = 2**29  # of a pass with a gradient over a batch, for models that know their needs
 
 
@@ -114,6 +119,8 @@ def audit_documents(
 
 def batch_cells(model: Model, lengths: np.ndarray) -> int:
     """The number of padded items per batch: fewer for a model whose passes need more memory."""
+    if isinstance(model, SupportsItemBytes):
+        return max(1, AUDIT_BYTES // model.item_bytes)
     if not isinstance(model, SupportsDocumentBytes):
         return AUDIT_CELLS
     longest = max(1, int(lengths.max(initial=1)))
