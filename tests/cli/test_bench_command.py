@@ -142,4 +142,4 @@ def test_rows_can_be_chosen_by_name(use_rows, file):
     assert names_in(file) == ["slow"]
     result = call("--rows", "fast,quick")
     assert isinstance(result.exception, UserError)
-    assert "no row 'quick'; there are fast, slow" in str(result.exception)
+    assert "no row 'quick'; choose from fast, slow" in str(result.exception)

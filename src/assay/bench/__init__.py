@@ -28,7 +28,7 @@ from assay.bench.measurement import Bench, Row, run_bench, show_rows
 from assay.bench.runs import RunRow, run_rows, show_run_rows
 from assay.bench.scale import MEASURED, measure_growth, parse_shapes, scale_page
 from assay.data.files import write_json
-from assay.errors import UserError
+from assay.errors import UserError, nearest
 from assay.progress import Track, untracked
 
 BENCHES: tuple[Bench, ...] = (
@@ -61,7 +61,7 @@ def named_benches(names: str) -> tuple[Bench, ...]:
     asked = [name.strip() for name in names.split(",")]
     unknown = [name for name in asked if name not in known]
     if unknown:
-        raise UserError(f"--rows {names}: no row '{unknown[0]}'; {suggest(unknown[0], known)}")
+        raise UserError(f"--rows {names}: no row '{unknown[0]}'; {nearest(unknown[0], known)}")
     return tuple(replace(known[name], long=False) for name in asked)
 
 
