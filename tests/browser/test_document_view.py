@@ -131,7 +131,7 @@ def test_next_and_previous_by_button_and_by_key(page: Page) -> None:
 
 def test_keys_act_only_in_the_document_view(page: Page) -> None:
     first = title(page)
-    page.locator(".claim summary, nav a").first.focus()
+    page.locator(".rail a").first.focus()
     page.keyboard.press("n")
     assert title(page) == first
 

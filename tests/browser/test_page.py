@@ -167,6 +167,9 @@ def test_without_script_the_figures_are_pictures(browser: Browser, report: Path)
     page.goto(report.as_uri())
     pictures = page.locator(".chart img")
     assert pictures.count() == FIGURES
+    assert 0 < page.locator(".chart img:visible").count() < FIGURES  # the others are folded
+    for summary in page.locator("details.rest > summary").all():
+        summary.click()
     assert all(pictures.nth(place).bounding_box()["width"] > 200 for place in range(FIGURES))
     context.close()
 

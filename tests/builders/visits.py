@@ -23,7 +23,10 @@ class Visit:
         self.page.goto(report.as_uri())
 
     def draw_all_figures(self) -> None:
-        """Figures are drawn when they come near the window: go past each."""
+        """Figures are drawn when they come near the window: unfold and go past each."""
+        self.page.eval_on_selector_all(
+            "details.rest", "all => all.forEach(one => { one.open = true; })"
+        )
         self.page.eval_on_selector_all(
             ".chart",
             """async charts => {

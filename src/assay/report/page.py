@@ -26,12 +26,15 @@ from assay.report import documents
 from assay.report import text as words
 from assay.report.card import card
 from assay.report.charts import figures
-from assay.report.charts.style import data_uri, figure_script, live
+from assay.report.charts.captions import caption, is_shown_first
+from assay.report.charts.style import Figure, data_uri, figure_script, live
 from assay.report.document_view import MOST_DOCUMENTS, DocumentData, document_data
 from assay.report.exports import summary_tex
 from assay.report.sections import erasure, rationale
 from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
+from assay.report.sections.contents import contents
+from assay.report.sections.decisions import decisions
 from assay.report.sections.first_screen import first_screen, strips, worded_effect
 from assay.report.sections.heads import heads_section
 from assay.report.sections.published import published
@@ -39,7 +42,7 @@ from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
-from assay.report.sections.verdict import DECLARED, by_notion, counts, guessing_sentence
+from assay.report.sections.verdict import by_notion, counts, guessing_sentence
 from assay.report.text import count, number, percent
 from assay.runs.directory import RunRecord, read_run
 from assay.verdict.error_rates import error_rates
@@ -63,8 +66,10 @@ VIEW = (
 FIGURES = ("tip", "figures")
 STYLES = (
     "page",
+    "rail",
     "first_screen",
     "verdict",
+    "evidence",
     "tables",
     "figures",
     "heat",
@@ -135,6 +140,8 @@ def _content(run: RunRecord) -> dict[str, Any]:
     description = describe_run(run)  # first: it refuses a broken run before the slow drawing
     pictures = _pictures(run)
     measured = [row.probe for row in run.summary]
+    sections = list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures]))
+    decided = decisions(run)
     agreement = run.probes.get("agreement")
     return {
         "css": Markup(page_style()),  # our own files: they hold nothing from the data
@@ -147,8 +154,9 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "strips": strips(run.verdict),
         "verdict": by_notion(run.verdict),
         "error_rates": error_rates(),
-        "effect_labels": {name: claim.effect_label for name, claim in DECLARED.items()},
-        "sections": list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures])),
+        "decisions": decided,
+        "sections": sections,
+        "contents": contents(sections, decided),
         "tables": tables(without_models(run.summary)),
         "models": trained_sections(run),
         "matrix": matrix(run.summary, () if agreement is None else agreement.scores),
@@ -186,9 +194,21 @@ def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # drawing does not hold Python's lock
         images = list(pool.map(data_uri, found))
     for figure, image in zip(found, images, strict=True):
-        picture = {"image": image, "description": figure.description, "live": live(figure)}
-        drawn.setdefault(figure.probe, []).append(picture)
+        drawn.setdefault(figure.probe, []).append(_picture(figure, image))
+    for probe, pictures in drawn.items():
+        for picture in pictures:
+            picture["first"] = is_shown_first(picture["name"], probe, pictures[0]["name"])
     return drawn
+
+
+def _picture(figure: Figure, image: str) -> dict[str, Any]:
+    return {
+        "name": figure.name,
+        "image": image,
+        "description": figure.description,
+        "caption": caption(figure.name),
+        "live": live(figure),
+    }
 
 
 def _digest(text: str) -> str:

@@ -172,8 +172,8 @@ def test_tables_repeat_the_summary(record):
 def test_the_page_shows_both_sections_in_per_cent(record):
     page = render(record)
     section = erasure_section(record)
-    assert '<h2 id="erase_one">' in page
-    assert '<h2 id="erase_order">' in page
+    assert '<h3 id="erase_one">' in page
+    assert '<h3 id="erase_order">' in page
     for cell in section.flips[0].cells:
         assert f"{100 * cell.value:.1f} %" in page
     assert "smallest set" in page

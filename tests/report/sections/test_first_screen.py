@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -14,6 +15,7 @@ from assay.report.sections.first_screen import (
 )
 from assay.runs.directory import ClaimFinding, read_run
 from assay.verdict import CLAIMS
+from assay.verdict.claim import Reason
 
 BASE = ClaimFinding(
     claim="agrees",
@@ -50,8 +52,8 @@ def test_every_finding_stands_in_its_row(shared_run: Path) -> None:
     assert [each.claim for each in screen.may] == ["agrees"]
     assert screen.may[0].sentence == "The heat map ranks the words as other methods do."
     assert screen.may_not[0].sentence.startswith("Do not say")
-    assert screen.unknown[0].sentence == "Whether a model trained again attends to the same items."
-    assert screen.unknown[0].note == "interval too wide; about 5 models would settle it"
+    assert screen.unknown[0].sentence == "Whether a model trained again attends to the same words."
+    assert screen.unknown[0].note == "The interval is too wide; about 5 models would settle it."
     assert screen.untested == 1
 
 
@@ -68,9 +70,23 @@ def test_the_sentences_of_every_claim_fill_in(claim) -> None:
 def test_an_effect_between_the_thresholds_is_told(shared_run: Path) -> None:
     between = replace(BASE, effect=0.5, finding="undecided", reason="between the thresholds")
     (question,) = first_screen(replace(read_run(shared_run), verdict=(between,))).unknown
-    assert question.note == (
-        "in between: 50 % of the way from shuffled to equal, which passes neither threshold"
-    )
+    assert question.note == "The effect lies between the thresholds; more data cannot help."
+    assert question.effect == "50 % of the way from chance to the same order"
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_every_unit_has_words(claim) -> None:
+    said = worded_effect(replace(BASE, unit=claim.unit))
+    assert "TVD" not in said
+    assert "JSD" not in said
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_every_reason_of_an_undecided_claim_has_words(shared_run: Path, reason: str) -> None:
+    open_claim = replace(BASE, finding="undecided", reason=reason)
+    (question,) = first_screen(replace(read_run(shared_run), verdict=(open_claim,))).unknown
+    assert question.note.endswith(".")
+    assert not question.note.startswith(reason)
 
 
 def test_a_strip_puts_thresholds_and_effect_in_their_order() -> None:
@@ -100,6 +116,11 @@ def test_a_claim_without_effect_is_hatched_and_one_without_thresholds_has_no_str
 
 
 def test_effects_are_given_with_their_unit_in_words() -> None:
-    assert worded_effect(BASE) == "70 % of the way from shuffled to equal"
-    assert worded_effect(replace(BASE, unit="TVD", effect=0.0812)) == "0.081 TVD"
+    assert worded_effect(BASE) == "70 % of the way from chance to the same order"
+    assert worded_effect(replace(BASE, unit="TVD", effect=0.0812)) == "8.1 points of probability"
+    assert worded_effect(replace(BASE, unit="F1", effect=-0.016)) == "−1.6 points of F1"
+    assert worded_effect(replace(BASE, unit="AUC", effect=0.63)) == "AUC 0.630"
+    assert worded_effect(replace(BASE, unit="share of documents", effect=0.97)) == (
+        "97 % of documents"
+    )
     assert worded_effect(replace(BASE, effect=None)) == ""

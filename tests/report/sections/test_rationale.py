@@ -53,7 +53,7 @@ def _but_first(values: float | np.ndarray) -> np.ndarray:
 
 
 def section(page: str) -> str:
-    found = re.search(r'<section aria-labelledby="rationale">.*?</section>', page, re.DOTALL)
+    found = re.search(r'<section [^>]*="rationale">.*?</section>', page, re.DOTALL)
     return "" if found is None else found[0]
 
 

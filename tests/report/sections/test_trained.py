@@ -192,6 +192,6 @@ def test_numbers_of_models_are_read_by_group_and_seed(record: RunRecord):
 def test_the_page_has_a_section_for_each(record: RunRecord):
     page = render(record)
     for name in ("uniform", "guide", "seeds", "imitation"):
-        assert f'<h2 id="{name}">' in page
+        assert f'<h3 id="{name}">' in page
     assert "over documents" in page
     assert "lambda 0.001" in page

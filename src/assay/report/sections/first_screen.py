@@ -1,39 +1,51 @@
 """The first screen: what may be said of the heat map, what may not, and what is not known.
 
-Each row lists sentences that follow from the findings alone. Beside them stands one typical
-document under its own and under other weights with the same prediction. Every claim below has a
-strip: the thresholds as zones, the effect as a dot with its interval. Right is always for the
-claim.
+Each row lists sentences that follow from the findings alone, each with its strip and its number.
+A strip shows the thresholds as zones and the effect as a dot with its interval; right is always for
+the claim. Beside the rows stands one typical document under its own and under other weights with
+the same prediction, and what the run was. A claim that is not decided says why, and what would
+settle it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.report.sections.verdict import DECLARED
-from assay.report.text import number
+from assay.report.text import MINUS, number
 from assay.runs.directory import ClaimFinding, RunRecord
 
 WIDTH, MARGIN = 160, 6  # pixels of a strip, and what stays free at its ends
+TEN_HUNDREDTHS = 0.0995
 SHARE_OF = "share of "  # units that read as a percentage
+IN_WORDS = {  # unit of a claim: how an effect reads with it, in hundredths
+    "TVD": "{} points of probability",
+    "F1": "{} points of F1",
+    "share of the way from shuffled to equal": "{} % of the way from chance to the same order",
+    "share of the way from random to best": "{} % of the way from a random to the best order",
+    "share of the way from random to all": "{} % of the way from a random item to the best one",
+    "share of the JSD of shuffled weights": "{} % less freedom than shuffled weights have",
+}
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence of a row, the claim that it follows from, and what there is to add."""
+    """One sentence of a row, the claim that it follows from, its number and what is to add."""
 
     claim: str
     sentence: str
+    effect: str = ""
     note: str = ""
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The three rows of the box."""
+    """The three rows of the box, and what stands beside them."""
 
     may: tuple[Statement, ...]
     may_not: tuple[Statement, ...]
     unknown: tuple[Statement, ...]
     untested: int
+    models: int  # trained for one claim, at most; 0 if no claim needs several
 
 
 @dataclass(frozen=True)
@@ -58,8 +70,9 @@ def first_screen(run: RunRecord) -> FirstScreen:
     return FirstScreen(
         may=tuple(_statement(claim, word) for claim in found["supported"]),
         may_not=tuple(_statement(claim, word) for claim in found["contradicted"]),
-        unknown=tuple(_open_question(claim) for claim in found["undecided"]),
+        unknown=tuple(_open_question(claim, word) for claim in found["undecided"]),
         untested=len(run.verdict) - sum(map(len, found.values())),
+        models=max((claim.models or 0 for claim in run.verdict), default=0),
     )
 
 
@@ -70,34 +83,61 @@ def strips(verdict: Sequence[ClaimFinding]) -> dict[str, Strip]:
 
 
 def worded_effect(claim: ClaimFinding) -> str:
-    """The effect with its unit in words: "45 % of the way from shuffled to equal"."""
+    """The effect with its unit in words: "11 points of probability"."""
     if claim.effect is None:
         return ""
-    unit = claim.unit or ""
+    unit, hundredths = claim.unit or "", f"{100 * claim.effect:.{_decimals(claim.effect)}f}"
+    if unit in IN_WORDS:
+        return IN_WORDS[unit].format(hundredths.replace("-", MINUS))
     if unit.startswith(SHARE_OF):
-        return f"{100 * claim.effect:.0f} % of {unit.removeprefix(SHARE_OF)}"
-    return f"{number(claim.effect)} {unit}".rstrip()
+        return f"{hundredths} % of {unit.removeprefix(SHARE_OF)}"
+    return f"{unit} {number(claim.effect)}".lstrip()
+
+
+def _decimals(effect: float) -> int:
+    """One decimal for fewer than ten hundredths, so that small effects can be told apart."""
+    return 1 if abs(effect) < TEN_HUNDREDTHS else 0
 
 
 _TESTED = ("supported", "contradicted", "undecided")
 
 
 def _statement(claim: ClaimFinding, word: str) -> Statement:
-    declared = DECLARED.get(claim.claim)
+    declared, effect = DECLARED.get(claim.claim), worded_effect(claim)
     if declared is None:
-        return Statement(claim.claim, claim.says or claim.claim)
+        return Statement(claim.claim, claim.says or claim.claim, effect)
     said = declared.may_be_said if claim.finding == "supported" else declared.may_not_be_said
-    return Statement(claim.claim, said.format(word=word, words=f"{word}s"))
+    return Statement(claim.claim, said.format(word=word, words=f"{word}s"), effect)
 
 
-def _open_question(claim: ClaimFinding) -> Statement:
+UNDECIDED = {  # recorded reason: what the first screen says, and what helps if no number does
+    "between the thresholds": ("The effect lies between the thresholds", "more data cannot help"),
+    "interval too wide": (
+        "The interval is too wide",
+        "no affordable number of documents or models would settle it",
+    ),
+    "reference too weak": (
+        "The comparison is too weak",
+        "it needs a model on which other methods agree",
+    ),
+    "search too weak": ("The search found too little", "a longer one may settle it"),
+    "nothing to measure": ("There was nothing to measure", ""),
+    "the model guesses": ("The model only guesses", "it needs a better model"),
+    "too few models": ("Too few models were trained", "more seeds would settle it"),
+    "too few documents": ("There are too few documents", ""),
+}
+
+
+def _open_question(claim: ClaimFinding, word: str) -> Statement:
+    """The claim as a question, why it is open, and what would settle it."""
     declared = DECLARED.get(claim.claim)
     clause = (claim.says or claim.claim) if declared is None else declared.clause
-    reason = claim.reason or ""
-    if reason == "between the thresholds":
-        reason = f"in between: {worded_effect(claim)}, which passes neither threshold"
-    settle = f"; about {claim.would_settle} would settle it" if claim.would_settle else ""
-    return Statement(claim.claim, f"Whether {clause}.", f"{reason}{settle}")
+    reason, remedy = UNDECIDED.get(claim.reason or "", (claim.reason or "", ""))
+    if claim.would_settle:
+        remedy = f"about {claim.would_settle} would settle it"
+    note = "; ".join(part for part in (reason, remedy) if part)
+    question = f"Whether {clause.rstrip('.').replace('item', word)}."
+    return Statement(claim.claim, question, worded_effect(claim), f"{note}." if note else "")
 
 
 def _strip(claim: ClaimFinding) -> Strip | None:

@@ -13,7 +13,6 @@ from assay.runs.directory import ClaimFinding
 from assay.runs.manifest import Manifest
 from assay.verdict import CLAIMS, NOTIONS, Claim, Notion
 
-MOST_NAMED = 2  # claims of one finding that a sentence spells out
 OTHER = "other"  # the notion of a claim that this version does not know and that names none
 DECLARED: Mapping[str, Claim] = {claim.name: claim for claim in CLAIMS}
 TESTED = ("supported", "contradicted", "undecided")
@@ -77,41 +76,34 @@ def _group(name: str, claims: list[ClaimFinding]) -> NotionGroup:
 
 
 def _sentence(notion: Notion, claims: list[ClaimFinding]) -> str:
-    """What may be said, what may not, and what is open, in this order."""
+    """What may be said, what may not, and what is open, with every claim named."""
     found = {finding: [c for c in claims if c.finding == finding] for finding in TESTED}
     if not any(found.values()):
-        return f"Nothing was tested, so it may not be said that {notion.would_mean}."
+        return f"Nothing was tested, so do not say that {notion.would_mean}."
     if found["contradicted"]:
-        opening = f"It may not be said that {notion.would_mean}"
+        opening = f"Do not say that {notion.would_mean}"
     elif len(found["supported"]) == len(claims):
         return f"It may be said that {notion.would_mean}: every claim is supported."
     elif found["supported"]:
         opening = f"It may be said only in part that {notion.would_mean}"
     else:
-        opening = f"It is open whether {notion.would_mean}"
-    return f"{opening}: {_reasons(found)}."
+        opening = f"It is not known whether {notion.would_mean}"
+    return f"{opening}. {_reasons(found)}"
 
 
 def _reasons(found: dict[str, list[ClaimFinding]]) -> str:
-    """The findings that decide, the gravest first."""
+    """The findings that decide, the gravest first, a sentence each."""
     verbs = {
-        "contradicted": ("contradict the claim that", "that"),
-        "supported": ("support the claim that", "that"),
+        "contradicted": ("contradict that", "that"),
+        "supported": ("support that", "that"),
         "undecided": ("leave open whether", "whether"),
     }
     parts = [
-        f"{verb} {_clauses(found[finding], conjunction)}"
+        f"{verb} {f', and {conjunction} '.join(map(_clause, found[finding]))}."
         for finding, (verb, conjunction) in verbs.items()
         if found[finding]
     ]
-    return "; they ".join([f"the tests {parts[0]}", *parts[1:]])
-
-
-def _clauses(claims: list[ClaimFinding], conjunction: str) -> str:
-    """The first claims as clauses; the lines under the sentence name the others."""
-    clauses = [_clause(claim) for claim in claims[:MOST_NAMED]]
-    more = len(claims) - len(clauses)
-    return f" and {conjunction} ".join(clauses) + (f" (and {more} more)" if more else "")
+    return " They ".join([f"The tests {parts[0]}", *parts[1:]])
 
 
 def _clause(claim: ClaimFinding) -> str:

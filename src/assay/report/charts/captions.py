@@ -1,0 +1,71 @@
+"""The captions of the figures on the page, and which figure of a probe stands first.
+
+A figure's name is that of its file; a number at its end counts the panels of one drawing. The
+caption says how to read the drawing; its numbers stand in the figure's description.
+"""
+
+import re
+from collections.abc import Mapping
+
+PANEL = re.compile(r"_\d+$")
+# The beginning of the names of the figures that a folded section shows; else its first drawing.
+SHOWN_FIRST: Mapping[str, str] = {
+    "agreement": "tau_",
+    "permutation": "permutation_violins",
+    "adversary": "adversary_histogram",
+    "erase_one": "erase_one_points",
+}
+CAPTIONS: Mapping[str, str] = {
+    "tau_attention_gradient": "Documents by how well attention and gradient agree on the order of "
+    "the items (Kendall’s τ: 1 same order, 0 no relation). Dashed: the median.",
+    "tau_attention_leave_one_out": "The same for attention and leave-one-out.",
+    "tau_gradient_leave_one_out": "For comparison: how well gradient and leave-one-out agree with "
+    "each other.",
+    "difference_leave_one_out": "For each document, how much better gradient and leave-one-out "
+    "agree with each other than attention agrees with leave-one-out: to the right of zero they "
+    "agree better. The band is the 95 % interval of the mean.",
+    "difference_gradient": "The same, with attention’s agreement with the gradient.",
+    "permutation_violins": "How far the prediction moves when the weights are shuffled, for "
+    "documents of one predicted class. One line for each range of the document’s largest weight; "
+    "the stroke is the median.",
+    "permutation_points": "Each document as a point: its largest weight, and how far shuffling "
+    "moves its prediction. A point opens its document.",
+    "adversary_frontier": "How different the weights can become (mean largest JSD with its 95 % "
+    "interval) as the prediction may move further. Straight dashed line: the largest possible.",
+    "adversary_histogram": "Documents by how different the weights can be with the same "
+    "prediction: 0 is the same heat map, 0.69 one that shares no item. Filled: the prediction "
+    "moves by at most 0.01; outlined: by at most 0.05.",
+    "adversary_violins": "The same by the document’s largest weight, for one predicted class. The "
+    "stroke is the median.",
+    "adversary_points": "Each document as a point: its largest weight, and how different the "
+    "weights can be with the same prediction. A point opens its document.",
+    "erase_one_points": "Each document as a point: how much more weight the top item had than a "
+    "random one, and how much further the prediction moves without it. Below the dotted line the "
+    "random item had the larger effect. A point opens its document.",
+    "erase_one_negatives": "Only documents where the random item had the larger effect: how much "
+    "more weight the top item had.",
+    "erase_order_curves": "The share of documents whose decision has changed, as a growing part of "
+    "the items is erased. A curve that rises early belongs to an order that knows what matters.",
+    "erase_order_excess": "How many items each order erases beyond the smallest set that changes "
+    "the decision.",
+    "uniform_forest": "F1 on the test documents with attention and with uniform weights. Each "
+    "stroke is one model.",
+    "guide_forest": "F1 of a simpler model that reads items one by one, by the weights it is "
+    "given. Each stroke is one model.",
+    "seeds_violins": "Above: how different the weights become when the model is trained again. "
+    "Below, for comparison: how different they can be with the same prediction.",
+    "imitation_frontier": "Look-alike models: how different their attention is, and how well their "
+    "predictions imitate the model’s.",
+    "rationale": "How well each score finds the items that are marked as the reason, with "
+    "95 % intervals. The dotted line is chance.",
+}
+
+
+def caption(name: str) -> str:
+    """How to read a figure; empty for one that is not listed."""
+    return CAPTIONS.get(PANEL.sub("", name), "")
+
+
+def is_shown_first(name: str, probe: str, first: str) -> bool:
+    """Whether a figure is visible while its section is folded; `first` is the probe's first."""
+    return name.startswith(SHOWN_FIRST.get(probe, PANEL.sub("", first)))
