@@ -173,3 +173,11 @@ def test_two_texts_are_refused():
 def test_without_an_encoder_a_state_is_as_wide_as_the_vectors():
     assert configure(corpus(30), SCHOOLED, "flan-none", "additive", 50).size == 50
     assert configure(corpus(30), SCHOOLED, "flan-rnn", "additive", 50).size == 8
+
+
+def test_thorough_has_the_recipe_of_quick():
+    for encoder in ("bilstm", "flan-rnn"):
+        quick, thorough, paper = (
+            recipe_for(corpus(30), preset, encoder) for preset in ("quick", "thorough", "paper")
+        )
+        assert thorough == quick != paper
