@@ -95,6 +95,31 @@ def flips(flippable: int, hit: int, count: int = DOCUMENTS, share: float = 0.1) 
     return sign(frames, "erase_one", 0)
 
 
+def signs(possible: int, weaker: int, count: int = DOCUMENTS, share: float = 0.3) -> pl.DataFrame:
+    """Some item weakens the first documents; in the first of these, the top item does it."""
+    ids, place = names(count), np.arange(count)
+    some = (place < possible).astype(float)
+    frames = [
+        rows(ids, "weaker_any", some),
+        rows(ids, "weaker_share", some * share),
+        rows(ids, "weaker_top", (place < weaker).astype(float), group="attention"),
+    ]
+    return sign(frames, "erase_one", 0)
+
+
+def kept_alone(attention: float, random: float, least: float = 0.0) -> pl.DataFrame:
+    """What is lost with only a tenth of the items left."""
+    ids = names(DOCUMENTS)
+    lost = {"attention": attention, "random": random}
+    frames = [
+        rows(ids, "lost_alone", np.clip(spread(mean, seed=place), 0, 1), group=order)
+        for place, (order, mean) in enumerate(lost.items())
+    ]
+    frames.append(rows(ids, "least_lost_alone", np.full(DOCUMENTS, least)))
+    frames.append(rows(ids, "sufficiency", spread(attention), group="attention"))
+    return sign(frames, "erase_order", 0)
+
+
 def erase_order(fractions: dict[str, np.ndarray]) -> pl.DataFrame:
     """Fractions by order; a fraction of exactly 1 never flips."""
     ids = names(len(next(iter(fractions.values()))))

@@ -188,6 +188,22 @@ def test_curves_equal_a_loop_over_steps():
             for name in ("comprehensiveness", "sufficiency", "deletion_auc", "insertion_auc")
         ]
         assert got == pytest.approx(expected, abs=1e-12)
+        tenth = max(1, int(n / 10 + 0.5))
+        assert found.lost_alone[row] == pytest.approx(max(0.0, whole - back[tenth]), abs=1e-12)
+
+
+def test_with_two_classes_some_tenth_of_the_items_loses_nothing():
+    """The items with the highest logits by themselves are never below the weighted mean of all."""
+    rng = np.random.default_rng(8)
+    erasure = case(rng, 60, 2, integers=False)
+    c = decided_classes(erasure.intact)[:, None, None]
+    own = np.take_along_axis(erasure.items, c, axis=-1)[..., 0]
+    lead = 2 * own - erasure.items.sum(-1)
+    order = removal_order(lead, erasure.present, np.zeros(erasure.present.shape))
+    lost = curves(erasure, erasure.without_first(order), erasure.with_first(order)).lost_alone
+    several = erasure.present.sum(1) >= 2
+    assert several.any()
+    assert lost[several] == pytest.approx(0, abs=1e-12)
 
 
 def test_batch_and_padding_change_nothing():

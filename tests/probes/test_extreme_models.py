@@ -35,7 +35,12 @@ RANGES = {
     "JSD": (r"(max_jsd|max_jsd_upper|^jsd|free_jsd|^diverse_jsd|^diverse_spread)$", 0, LARGEST_JSD),
     "difference of JSD": (r"^delta_js", -LARGEST_JSD, LARGEST_JSD),
     "tau": (r"^(rank_)?tau_", -1, 1),
-    "share": (r"^(p_|r2_|flip|top_overlap|never_|fraction_|mass_to_flip|only_)|auc$", 0, 1 + 1e-9),
+    "share": (
+        r"^(p_|r2_|flip|weaker|top_overlap|never_|fraction_|mass_to_flip|only_)|auc$",
+        0,
+        1 + 1e-9,
+    ),
+    "loss": (r"lost_alone$", 0, 1 + 1e-9),
     "fall": (r"^(comprehensiveness|sufficiency)$", -1 - 1e-9, 1 + 1e-9),
 }
 # Numbers that hang on no order: where two items or rivals are equal, rounding ranks them.

@@ -186,6 +186,62 @@ class TestOrder:
         assert entry("order is efficient", made.erase_order(fractions))["n"] == 80
 
 
+class TestSufficient:
+    def found(self, *lost: float) -> dict[str, Any]:
+        return entry("sufficient", made.kept_alone(*lost))
+
+    def test_the_effect_is_the_share_of_the_loss_that_attention_avoids(self):
+        high, low = self.found(0.2, 0.5), self.found(0.45, 0.5)
+        assert high["effect"] == pytest.approx(0.6, abs=1e-3)
+        assert (low["finding"], low["effect"]) == ("contradicted", pytest.approx(0.1, abs=1e-3))
+        assert high["measures"] == []
+
+    def test_a_prediction_that_hardly_changes_supports(self):
+        assert self.found(0.02, 0.4)["finding"] == "supported"
+
+    def test_a_large_loss_is_not_the_same_prediction_however_much_more_others_lose(self):
+        found = self.found(0.15, 0.6)
+        assert found["effect"] > 0.7
+        assert (found["finding"], found["reason"]) == ("undecided", "between the thresholds")
+        assert "not the same prediction" in found["why"]
+
+    def test_where_any_items_would_do_there_is_nothing_to_measure(self):
+        found = self.found(0.0, 0.03)
+        assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
+
+    def test_without_a_proven_best_both_ends_must_agree(self):
+        found = self.found(0.3, 0.5, 0.25)
+        assert found["finding"] == "undecided"
+        effects = [each["effect"] for each in found["measures"]]
+        assert effects == pytest.approx([1 - 0.3 / 0.5, 0.2 / 0.25], abs=1e-2)
+        assert self.found(0.48, 0.5, 0.25)["finding"] == "contradicted"
+        assert self.found(0.05, 0.5, 0.04)["finding"] == "supported"
+
+    def test_other_evidence_of_the_probe_is_no_evidence(self):
+        fractions = {name: made.spread(0.5) for name in ("random", "attention", "optimal")}
+        found = entry("sufficient", made.erase_order(fractions))
+        assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
+
+
+class TestRightSign:
+    def test_the_effect_runs_from_a_random_item_to_some_item(self):
+        found = entry("right sign", made.signs(160, 150))
+        assert (found["finding"], found["n"]) == ("supported", 160)
+        assert found["effect"] == pytest.approx((150 / 160 - 0.3) / 0.7)
+        assert entry("right sign", made.signs(160, 40))["finding"] == "contradicted"
+
+    def test_the_published_share_of_violations_stands_beside(self):
+        beside = {
+            e["name"]: e["value"] for e in entry("right sign", made.signs(200, 150))["beside"]
+        }
+        name = "share of documents whose prediction is not weaker without the top item"
+        assert beside[name] == pytest.approx(0.25)
+
+    def test_where_no_item_changes_the_odds_there_is_nothing_to_measure(self):
+        found = entry("right sign", made.signs(2, 2))
+        assert (found["finding"], found["reason"]) == ("undecided", "nothing to measure")
+
+
 class TestPlausible:
     def test_auc_decides(self):
         high, low = (np.clip(made.spread(mean), 0, 1) for mean in (0.9, 0.5))

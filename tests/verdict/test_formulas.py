@@ -48,6 +48,8 @@ EVIDENCE = {
             "optimal": np.where(np.arange(N) < 20, 1.0, made.spread(0.15)),
         }
     ),
+    "sufficient": made.kept_alone(0.05, 0.4),
+    "right sign": made.signs(160, 140),
     "guides": made.predictions("guide", GUIDES, classes=3),
     "plausible": made.rationale(np.clip(made.spread(0.8), 0, 1)),
 }

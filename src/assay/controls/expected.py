@@ -169,6 +169,34 @@ _BY_CLAIM: Mapping[str, Mapping[str, tuple[Known, str]]] = {
             "With so many copies the decision does not change until most of them are erased.",
         ),
     },
+    "sufficient": {
+        "reason": ("supported", "The cue has the top weight, and by itself it decides."),
+        "decoupled": (
+            NOT_KNOWN,
+            "The attended states carry the information of the cue and may suffice; most other "
+            "states may, too.",
+        ),
+        "cannot matter": ("not supported", "All states are equal, so any item suffices."),
+        "unstable": (
+            NOT_KNOWN,
+            "Every item speaks for the label; whether the top ones do so more strongly than others "
+            "is left to chance.",
+        ),
+    },
+    "right sign": {
+        "reason": ("supported", "The cue has the top weight and speaks for its class."),
+        "decoupled": (
+            NOT_KNOWN,
+            "The state under the top weight carries the information of the cue, perhaps more of it "
+            "than other states do.",
+        ),
+        "cannot matter": ("not supported", "All states are equal, so no item changes the odds."),
+        "unstable": (
+            NOT_KNOWN,
+            "All items speak for the label; nothing settles whether the top one does so more than "
+            "the others.",
+        ),
+    },
     "guides": {
         "reason": ("supported", "The weights select the cue, which a plain mean cannot do."),
         "decoupled": ("contradicted", "The weights hide the only item that decides."),

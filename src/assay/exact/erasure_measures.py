@@ -14,6 +14,7 @@ and the fall with only those left sufficiency, both averaged over several sizes 
 items from the input. Here only weights are erased and the states stay, so these are called weight
 comprehensiveness and weight sufficiency. The areas
 under the whole curves, by trapezoids over 0, 1, ..., n items, are known as deletion and insertion.
+`lost_alone` is the fall with only the first tenth of the items left, and 0 where there is no fall.
 Values are NaN for documents with fewer than two items.
 """
 
@@ -34,6 +35,7 @@ from assay.exact.erasure import (
 )
 from assay.exact.lightest_sets import Problems, lightest_sets
 from assay.exact.numerics import Flags, Floats, Indices
+from assay.statistics.rank_agreement import top_count
 
 NEVER = np.iinfo(np.int64).max  # the count of a set that does not exist
 
@@ -127,6 +129,7 @@ class Curves:
     sufficiency: Floats
     deletion_auc: Floats
     insertion_auc: Floats
+    lost_alone: Floats
 
 
 def curves(erasure: Erasure, removed: Floats, kept: Floats) -> Curves:
@@ -145,6 +148,7 @@ def curves(erasure: Erasure, removed: Floats, kept: Floats) -> Curves:
         whole - mean_at_percents(back, n),
         area(whole, out, n),
         area(nothing, back, n),
+        np.maximum(whole - after_items(back, top_count(n)), 0.0),
     )
     return Curves(*(np.where(n >= MIN_ITEMS, column, np.nan) for column in values))
 
@@ -164,9 +168,14 @@ def mean_at_percents(p: Floats, n: Indices) -> Floats:
     return mean
 
 
+def after_items(p: Floats, items: Indices) -> Floats:
+    """The value of p (B, T), after 1 to T items, at this number of items (B,)."""
+    return np.take_along_axis(p, np.maximum(items, 1)[:, None] - 1, axis=1)[:, 0]
+
+
 def area(start: Floats, p: Floats, n: Indices) -> Floats:
     """The area under the curve through `start` (B,) at 0 and p (B, T) at 1 to n items, width 1."""
     inside = np.arange(p.shape[1]) < n[:, None]
-    end = np.take_along_axis(p, np.maximum(n, 1)[:, None] - 1, axis=1)[:, 0]
+    end = after_items(p, n)
     area_sum: Floats = (p * inside).sum(1) + (start - end) / 2  # both ends count half
     return area_sum / np.maximum(n, 1)

@@ -7,6 +7,10 @@ prediction (Jensen-Shannon divergence) and whether either erasure changes the de
 erasure has a closed form, so the exact expectation over all r is given beside the one draw. The
 published program drew a random position after the first, which could be i* itself: the groups
 `...;draw=as_released`.
+
+The sign is a question of its own (Liu et al. 2022, polarity): is the prediction weaker without the
+top item, as a reader of the heat map expects, or stronger? The rest is renormalized, so an item
+makes the prediction stronger if it speaks for the decided class more than the others do together.
 """
 
 from dataclasses import dataclass
@@ -25,6 +29,7 @@ from assay.statistics.keyed_random import document_keys, uniform
 from assay.statistics.ranking import top_item
 
 AS_RELEASED = "as_released"
+NO_CHANGE = 1e-5  # of the log-odds of the decided class: less is rounding
 Columns = dict[tuple[str, str | None], Floats]  # by quantity and group
 
 
@@ -35,10 +40,11 @@ class Singles:
     js: Floats
     flips: Floats
     weights: Floats
+    weaker: Floats  # 1 where the prediction is weaker without the item, else 0
 
     def at(self, place: Indices) -> "Singles":
         """The values of one item per document, (B,) each."""
-        parts = (self.js, self.flips, self.weights)
+        parts = (self.js, self.flips, self.weights, self.weaker)
         return Singles(*(np.take_along_axis(part, place[:, None], 1)[:, 0] for part in parts))
 
 
@@ -49,14 +55,20 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
     keys = document_keys(view.batch.ids, view.seed, "erase_one ties")
     ties = uniform(keys, view.mask.shape[1])
     released = released_draw(view.mask, lots[:, 1])
-    any_flip = np.where(erasure.present, singles.flips, 0.0).max(1)
-    share = np.where(view.mask, singles.flips, 0.0).sum(1) / view.mask.sum(1)
-    found: Columns = {("flip_any", None): any_flip, ("flip_share", None): share}
+    found: Columns = {
+        (f"{name}_{which}", None): values
+        for name, singly in (("flip", singles.flips), ("weaker", singles.weaker))
+        for which, values in (
+            ("any", np.where(erasure.present, singly, 0.0).max(1)),
+            ("share", np.where(view.mask, singly, 0.0).sum(1) / view.mask.sum(1)),
+        )
+    }
     as_released: Columns = {}
     for name, importance in rankings(erasure).items():
         top = top_item(importance, erasure.present, ties)
         drawn = other_item(erasure, top, lots[:, 0])
         pair = compare(singles, top, drawn) | expectations(erasure, singles, top)
+        pair["weaker_top"] = singles.at(top).weaker
         found |= {(quantity, name): values for quantity, values in pair.items()}
         pair = compare(singles, top, released)
         group = f"{name};draw={AS_RELEASED}"
@@ -70,10 +82,22 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
 def each_alone(erasure: Erasure) -> Singles:
     p = class_probabilities(torch.from_numpy(erasure.intact.copy()))
     q = class_probabilities(torch.from_numpy(erasure.without_each))
-    flips = decided_classes(erasure.without_each) != decided_classes(erasure.intact)[:, None]
+    decided = decided_classes(erasure.intact)[:, None]
+    flips = decided_classes(erasure.without_each) != decided
+    before = log_odds(erasure.intact[:, None], decided)
+    weaker = log_odds(erasure.without_each, decided) < before - NO_CHANGE
     several = (item_counts(erasure) >= MIN_ITEMS)[:, None]
-    parts = (jsd(p[:, None], q).numpy(), flips.astype(np.float64), erasure.weights)
+    singly = (jsd(p[:, None], q).numpy(), flips.astype(np.float64), erasure.weights)
+    parts = (*singly, weaker.astype(np.float64))
     return Singles(*(np.where(several, part, np.nan) for part in parts))
+
+
+def log_odds(logits: Floats, decided: Indices) -> Floats:
+    """The log-odds (B, T) of one class (B, 1) under logits (B, T, C)."""
+    own = np.arange(logits.shape[-1]) == decided[..., None]
+    others = np.where(own, -np.inf, logits)
+    odds: Floats = np.where(own, logits, -np.inf).max(-1) - np.logaddexp.reduce(others, axis=-1)
+    return odds
 
 
 def other_item(erasure: Erasure, top: Indices, lots: Floats) -> Indices:
@@ -177,6 +201,14 @@ PROBE = Probe(
             "top one",
             ("mean",),
         ),
+        Quantity(
+            "weaker_top",
+            "is the prediction weaker without the top item (lower odds of the decided class)",
+            ("share",),
+            direction="higher is more faithful",
+        ),
+        Quantity("weaker_any", "is it weaker without some single item, whichever", ("share",)),
+        Quantity("weaker_share", "share of all items without which it is weaker", ("mean",)),
     ),
     measure=measure,
 )

@@ -9,6 +9,11 @@ random order. Where the head is affine, the exact smallest flipping set, `optima
 items each order wastes; of several smallest sets it is the one with the least attention.
 `gradient` is the gradient of the decided class's probability in the *weight*, not the score of the
 same name, which is the gradient in the embedding.
+
+`lost_alone` asks the opposite: how much of the decided probability is lost if only the first tenth
+of the items keep their weights. `least_lost_alone` is the least that any tenth could lose. With two
+classes and an affine head it is exactly 0: the logit is a weighted mean over the items, and that of
+the items with the highest logits is never below it. Otherwise it is the least of all orders.
 """
 
 from dataclasses import asdict
@@ -55,7 +60,16 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         for group, quantities in chain(needed(erasure, flips), races(flips), shapes)
         for quantity, values in quantities.items()
     }
+    columns["least_lost_alone", None] = least_lost_alone(erasure, shapes)
     return ProbeOutcome([stacked(view.batch.ids, columns, erasure.method)])
+
+
+def least_lost_alone(erasure: Erasure, shapes: Groups) -> Floats:
+    """The least that any tenth of the items loses, (B,): 0 where proven, else the best found."""
+    lost = np.array([curve["lost_alone"] for _, curve in shapes if "lost_alone" in curve])
+    proven = isinstance(erasure, AffineErasure) and erasure.intact.shape[-1] == 2
+    least: Floats = np.where(np.isnan(lost[0]), np.nan, 0.0) if proven else lost.min(0)
+    return least
 
 
 def erased(
@@ -221,6 +235,21 @@ PROBE = Probe(
             ("median",),
             unit="probability",
             direction="lower is more faithful",
+        ),
+        Quantity(
+            "lost_alone",
+            "fall of the decided probability with only the weights of the first tenth of the items "
+            "left (at least one item); 0 if it does not fall",
+            ("mean",),
+            unit="probability",
+            direction="lower is more faithful",
+        ),
+        Quantity(
+            "least_lost_alone",
+            "the least fall that a tenth of the items can have: 0 with two classes and an affine "
+            "head, else the least over all orders",
+            ("mean",),
+            unit="probability",
         ),
         Quantity(
             "deletion_auc",

@@ -19,7 +19,9 @@ from assay.verdict import (
     needed,
     order,
     plausible,
+    right_sign,
     stable,
+    sufficient,
     top_weight,
 )
 from assay.verdict.case import Case
@@ -35,6 +37,8 @@ CLAIMS = (
     exclusive_model.CLAIM,
     top_weight.CLAIM,
     order.CLAIM,
+    sufficient.CLAIM,
+    right_sign.CLAIM,
     guides.CLAIM,
     plausible.CLAIM,
 )

@@ -32,6 +32,7 @@ Reason = Literal[
 JAIN_WALLACE = "Jain & Wallace 2019"
 SERRANO_SMITH = "Serrano & Smith 2019"
 ERASER = "DeYoung et al. 2020"
+FAITHFULNESS_VIOLATION = "Liu et al. 2022"
 WIEGREFFE_PINTER = "Wiegreffe & Pinter 2019"
 # Thresholds of all effects on the scale from 0 (shuffled weights) to 1 (the best possible): a claim
 # holds if its effect is clearly more than half of the way, and fails if it is clearly less. One

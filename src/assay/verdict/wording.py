@@ -82,6 +82,8 @@ def _between(case: Case) -> str:
             f"Undecided: {subject} between the thresholds, neither above {high:g}, as the claim "
             f"requires, nor below {low:g}, which would contradict it."
         )
+    if len(above) == len(case.measures):
+        return f"Undecided, although the effect lies above {high:g}.{_barred(case)}"
     found = " ".join(f"{place}: {', '.join(names)}." for place, names in places.items() if names)
     return f"Undecided: the measures do not all lie on one side. {found}"
 

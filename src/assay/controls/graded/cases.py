@@ -1,6 +1,6 @@
 """One case of the graded controls: models of one dose are drawn, audited and judged.
 
-A case joins a hand-built model with a hand-made set of models, so that all ten claims are tested at
+A case joins a hand-built model with a hand-made set of models, so that all claims are tested at
 once and are corrected for that, as in a real run. Seeds of calibration and test never meet.
 """
 

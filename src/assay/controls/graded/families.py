@@ -98,6 +98,8 @@ ONE_MODEL: Mapping[str, Pair] = {
     "exclusive per instance": Pair("bypass", "misplaced"),
     "top weight matters": Pair("misplaced", "scattered"),
     "order is efficient": Pair("misplaced", "scattered"),
+    "sufficient": Pair("misplaced", "blended"),
+    "right sign": Pair("misplaced", "blended"),
     "plausible": Pair("marks", "scattered"),
 }
 SEVERAL_MODELS: Mapping[str, Pair] = {
