@@ -92,3 +92,30 @@ def test_effects_that_fade_cost_less():
         == 2 * encoder_costs("cnn", 600).changes(lengths)[0]
     )
     assert FEEDFORWARD.read > 0
+
+
+def test_costly_probes_get_a_tenth_of_the_audit_and_thorough_gives_them_all_of_it():
+    lengths = (20,) * 2_000
+    run = RunDocuments(tuple(map(str, range(2_000))), lengths, ())
+
+    def count(preset="quick", sample=None, encoder="bilstm", steps=10_000.0):
+        plan = plan_sample(
+            run,
+            [],
+            sample=sample,
+            preset=preset,
+            encoder=encoder,
+            seed=0,
+            exact_below=600,
+            probes={"probe": lambda lengths, encoder: np.full(len(lengths), steps)},
+        )
+        assert plan.all_sizes == plan.probes
+        assert plan.steps == steps * plan.probes["probe"]
+        return plan.probes["probe"]
+
+    rest = encoder_costs("bilstm", 600).audit(np.array(lengths)).sum()
+    assert count(steps=rest / 100) == 10
+    assert count(preset="thorough", steps=rest / 40) == 40
+    assert count(sample=17) == 17
+    foreign = encoder_costs(None, 600).audit(np.array(lengths)).sum()
+    assert count(encoder=None, steps=foreign / 50) == 5

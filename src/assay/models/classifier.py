@@ -22,6 +22,7 @@ from assay.models.protocol import AffineTerms, States
 from assay.models.recording import Recording
 from assay.models.recurrent import BiLSTM
 from assay.models.scaled_items import scaled_projections, scaled_states
+from assay.models.sequences import ENDED, projected_texts
 
 ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
     "bilstm": BiLSTM,
@@ -218,6 +219,35 @@ class Network(nn.Module):
         mask = batch.mask.repeat_interleave(copies, 0)
         states = States(items.flatten(0, 1), mask, query, allowed, imposed)
         return self.decode(states, self.attend(states)).view(documents, copies, -1)
+
+    @torch.no_grad()
+    def logits_of_copies(self, batch: Batch) -> Tensor:
+        """Logits (B, C) of a batch of changed copies of documents, many of which begin alike."""
+        encoder = self.text.encoder
+        if not isinstance(encoder, BiLSTM) or batch.imposed is not None:
+            states = self.encode(batch)
+            return self.decode(states, self.attend(states))
+        names, numbers = torch.unique(batch.items, return_inverse=True)
+        readout = Readout(self.attention, self.head, self._shared_query(batch), batch.allowed)
+        projected = projected_texts(
+            encoder,
+            self.text.embed(names),
+            numbers.masked_fill(~batch.mask, ENDED),
+            (self.text.markers[0], self.text.markers[1]),
+            readout.projection,
+        )
+        return readout.of_texts(projected, batch.mask.T)
+
+    def _shared_query(self, batch: Batch) -> Tensor | None:
+        """The states (B, m) of the queries; equal queries are read once."""
+        if batch.query is None:
+            return self.query_state(batch)
+        distinct, place = torch.unique(batch.query, dim=0, return_inverse=True)
+        rows = place.new_zeros(len(distinct)).scatter_(
+            0, place, torch.arange(len(place), device=place.device)
+        )
+        state = self.query_state(batch.take(rows))
+        return None if state is None else state[place]
 
     def query_state(self, batch: Batch) -> Tensor | None:
         """The last state (B, m) of the query; None if there is no second text."""

@@ -131,6 +131,15 @@ class Readout:
         context = (read * weights[..., None]).sum(0)
         return self.head.finish(context, query, allowed)
 
+    def of_texts(self, projected: Tensor, real: Tensor) -> Tensor:
+        """Logits (N, C) of texts, from projected states (T, N, k); `real` (T, N) at their items."""
+        size = self.sizes[0]
+        scores = self.attention.score(projected[..., :size], self.query)
+        # The second fill is for a text without items, whose softmax is NaN.
+        weights = scores.masked_fill(~real, -math.inf).softmax(0).masked_fill(~real, 0)
+        context = (projected[..., size:] * weights[..., None]).sum(0)
+        return self.head.finish(context, self.query, self.allowed)
+
     def finish(self, pool: RunningSoftmax, dtype: torch.dtype) -> Tensor:
         """Logits (B, T, C) of the pooled values."""
         logits = self.head.finish(pool.mean().to(dtype), self.query, self.allowed)

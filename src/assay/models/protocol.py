@@ -2,8 +2,9 @@
 
 Three methods are required: `encode`, `attend` and `decode`. The others are optional, and each
 enables a cheaper or an exact route: `embed` and `contextualise` enable gradient scores,
-`affine_terms` the closed forms of `assay.exact`, `logits_without_each` the cheap leave-one-out, and
-`logits_with_each_replaced` the cheap replacement of single items.
+`affine_terms` the closed forms of `assay.exact`, `logits_without_each` the cheap leave-one-out,
+`logits_with_each_replaced` the cheap replacement of single items, and `logits_of_copies` the cheap
+reading of copies that lack many items.
 
 A model with several attention heads offers `head_weights`, `shown_weights` and `decode_heads` as
 well. Interventions then change the weights in every head, and distances are measured on what the
@@ -127,6 +128,15 @@ class SupportsReplacement(Protocol):
         (B, R, T) give (B, R, T, C). Undefined on padding. With `exact=False` a model whose effects
         fade may stop where they have.
         """
+        ...
+
+
+@runtime_checkable
+class SupportsCopies(Protocol):
+    """A model that reads many changed copies of documents faster than by encoding each one."""
+
+    def logits_of_copies(self, batch: Batch) -> Tensor:
+        """Logits (B, C) under the model's own weights, as by `encode`, `attend` and `decode`."""
         ...
 
 

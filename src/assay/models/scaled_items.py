@@ -59,8 +59,8 @@ def scaled_projections(
     """
     scales = scales.to(frame.items.dtype)
     directions = (
-        _Direction.of(encoder.forwards, frame.items, frame.start),
-        _Direction.of(encoder.backwards, frame.items, frame.end),
+        Direction.of(encoder.forwards, frame.items, frame.start),
+        Direction.of(encoder.backwards, frame.items, frame.end),
     )
     if scales.requires_grad:
         both = _BothDirections.of(*directions, projection)
@@ -70,7 +70,7 @@ def scaled_projections(
 
 @torch.no_grad()
 def _shared_projections(
-    directions: tuple["_Direction", "_Direction"], scales: Tensor, projection: Projection
+    directions: tuple["Direction", "Direction"], scales: Tensor, projection: Projection
 ) -> Tensor:
     """The projections without a derivative; copies that begin alike share their states."""
     documents, copies, length = scales.shape
@@ -170,7 +170,7 @@ class _BothDirections:
 
     @classmethod
     def of(
-        cls, forwards: "_Direction", backwards: "_Direction", projection: Projection
+        cls, forwards: "Direction", backwards: "Direction", projection: Projection
     ) -> "_BothDirections":
         both = forwards, backwards
         hidden, cell = (
@@ -202,7 +202,7 @@ class _BothDirections:
             torch.addcmul(self.bias, steps[:, step], self.inputs[:, step], out=by_copy)
             own.baddbmm_(states[:, step], recurrent)
             cell, hidden = cells[:, step + 1], states[:, step + 1]
-            _advance(own, cells[:, step], cell, hidden)
+            advance_gates(own, cells[:, step], cell, hidden)
         ahead, behind = torch.bmm(states[:, 1:].flatten(1, 2), HIDDEN_UNIT * self.projector)
         ahead, behind = (half.view(length, documents, copies, -1) for half in (ahead, behind))
         projected = ahead + behind.flip(0)
@@ -234,7 +234,7 @@ class _BothDirections:
 
 
 @dataclass(frozen=True)
-class _Direction:
+class Direction:
     """One direction of an LSTM over the items of some documents, before any scaling.
 
     One sigmoid serves all four gates, as in `recurrent`: tanh(x) = 2 sigmoid(2x) - 1.
@@ -246,7 +246,7 @@ class _Direction:
     start: tuple[Tensor, Tensor]  # hidden state and cell (H,) after the marker
 
     @classmethod
-    def of(cls, lstm: nn.LSTM, items: Tensor, marker: Tensor) -> "_Direction":
+    def of(cls, lstm: nn.LSTM, items: Tensor, marker: Tensor) -> "Direction":
         from_input, from_state, bias, more_bias = (
             _double_tanh_gate(parameter.detach()) for parameter in lstm.parameters()
         )
@@ -276,11 +276,11 @@ class _Direction:
             inputs, gates = self.inputs[item, :, 0], memory[: len(hidden)]
             own = inputs if documents == 1 else inputs[prefix.documents]
             torch.addcmul(self.bias, prefix.scales, own, out=gates)
-            _advance(gates.addmm_(hidden, recurrent), cell, cell, hidden)
+            advance_gates(gates.addmm_(hidden, recurrent), cell, cell, hidden)
             yield item, hidden, prefix.of_copies
 
 
-def _advance(gates: Tensor, before: Tensor, cell: Tensor, hidden: Tensor) -> None:
+def advance_gates(gates: Tensor, before: Tensor, cell: Tensor, hidden: Tensor) -> None:
     """One step: cell and hidden state in their units, from the inputs (..., 4H) of the gates.
 
     Gates replace their inputs. The cell before may be the memory of the cell.

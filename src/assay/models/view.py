@@ -187,3 +187,5 @@ class AuditView(View):
     exact_below: int | None = None
     fading_check: frozenset[str] = frozenset()  # ids of long documents computed both ways
     inputs: Mapping[str, Any] = field(default_factory=dict)  # by name, see `probes.inputs`
+    # Costly probes measure only these documents, by the name of the probe; absent: all documents.
+    samples: Mapping[str, frozenset[str]] = field(default_factory=dict)

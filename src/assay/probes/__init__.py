@@ -11,6 +11,7 @@ from assay.probes import (
     heads,
     identifiable,
     imitation,
+    input_erasure,
     permutation,
     rationale,
     seeds,
@@ -26,6 +27,7 @@ _ALL = (
     adversary,
     erase_one,
     erase_order,
+    input_erasure,
     substitute,
     uniform,
     seeds,
@@ -47,7 +49,7 @@ def probes_of_trained_models() -> tuple[str, ...]:
 
 def refresh_declarations() -> None:
     """Declare again the probes that compare all scores, after a score was added."""
-    for module in (agreement, rationale):
+    for module in (agreement, input_erasure, rationale):
         PROBES[module.PROBE.name] = module.declare()
 
 

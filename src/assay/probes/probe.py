@@ -13,6 +13,7 @@ import polars as pl
 
 from assay.data.corpus import Corpus
 from assay.models.view import View
+from assay.scores.cost import Cost
 from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 
 # `significant` is the share of p-values at most 0.05, `share` the share of ones among zeros and
@@ -91,3 +92,4 @@ class Probe:
     trainings: Trainings | None = None  # instead of `measure`, if it needs further models
     heads: bool = False  # asked only of models with several heads, which assay does not train
     inputs: tuple[str, ...] = ()  # what else it reads, by name; see `probes.inputs`
+    cost: Cost | None = None  # in encoder steps; of a probe that measures a sample of documents

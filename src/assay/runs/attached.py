@@ -26,7 +26,7 @@ from assay.models.fingerprint import model_fingerprint
 from assay.models.foreign_errors import errors_of_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
-from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, scores_for
+from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, probe_costs, scores_for
 from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, collect, run_audit
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
@@ -158,7 +158,7 @@ def _measure(
             part,
             settings.probes,
             seed=settings.seed,
-            sample=plan.sizes,
+            sample=plan.all_sizes,
             threads=settings.threads,
             device=settings.device,
             folder=folder.resolve(),
@@ -197,6 +197,7 @@ def _sample(settings: AttachedSettings, corpus: Corpus) -> SamplePlan:
         encoder=None,
         seed=settings.seed,
         exact_below=settings.exact_below,
+        probes=probe_costs(settings.probes),
     )
 
 

@@ -29,6 +29,7 @@ from assay.probes.inputs import bind_inputs, prepare_inputs
 from assay.probes.probe import Probe
 from assay.runs.timing import Stopwatch
 from assay.scores import SCORES
+from assay.scores.cost import Cost
 from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, share_encoding
 from assay.scores.leave_one_out import choose_checked_documents
 from assay.scores.sample import SamplePlan, plan_sample
@@ -82,6 +83,7 @@ def audit_documents(
     possible = scores_for([PROBES[name] for name in wanted])
     sought = [score for score in possible if scores is None or score.name in scores]
     costly = [score.name for score in sought if score.costly]
+    costly += [name for name in wanted if PROBES[name].cost is not None]
     sizes = dict.fromkeys(costly, sample) if isinstance(sample, int) else sample
     samples = {name: run.sample(sizes[name], seed) for name in costly}
     pool = None if split.pool is None else split.pool.to(device)
@@ -93,7 +95,7 @@ def audit_documents(
     of_scores, of_probes = Stopwatch(), Stopwatch()
     for cut in evaluation_batches(split.lengths, batch_cells(model, split.lengths)):
         batch = split.batch(cut.tolist()).to(device)
-        view = AuditView(model, batch, seed, pool, exact_below, checked, bound)
+        view = AuditView(model, batch, seed, pool, exact_below, checked, bound, samples)
         computed = compute_scores(view, sought, samples, missing, of_scores)
         columns = dict(computed)
         for probe, measure in wanted.items():
@@ -153,7 +155,13 @@ def sample_of(settings: Settings, documents: Sequence[Document]) -> SamplePlan:
         encoder=settings.encoder,
         seed=settings.seed,
         exact_below=settings.exact_below,
+        probes=probe_costs(settings.probes),
     )
+
+
+def probe_costs(names: Sequence[str]) -> dict[str, Cost]:
+    """The costs of the probes that measure a sample of the documents."""
+    return {name: cost for name in names if (cost := PROBES[name].cost) is not None}
 
 
 def compute_scores(

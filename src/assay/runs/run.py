@@ -244,7 +244,7 @@ def audit_model(
             part,
             probes,
             seed=settings.seed,
-            sample=sample.sizes,
+            sample=sample.all_sizes,
             threads=settings.threads,
             device=settings.device,
             folder=folder.resolve(),

@@ -25,6 +25,7 @@ from assay.statistics.divergence import class_probabilities, tvd
 from assay.statistics.kendall import kendall
 from assay.statistics.keyed_random import document_keys
 
+WITHOUT_EACH = "logits without each item"  # place in a view's cache
 CHECKED = 5  # documents of a run at most
 CHECKED_SQUARED_ITEMS = CHECKED * 1_280**2  # the cost of the exact values grows with the square
 TVD_BOUND = FADING_BOUNDS[FADING_ERROR]  # largest acceptable error of a TVD
@@ -33,14 +34,25 @@ TAU_BOUND = FADING_BOUNDS[FADING_TAU_ERROR]  # of a tau with attention
 
 def leave_one_out(view: View) -> Tensor:
     """The TVD of deleting each item, exact or up to faded effects."""
-    faded = may_fade(view) & ~is_checked(view)
-    if not faded.any():
-        return deletion_tvd(view)
-    scores = view.probabilities.new_zeros(view.batch.mask.shape)
-    for rows, exact in ((~faded, True), (faded, False)):
-        if rows.any():
-            scores[rows] = deletion_tvd(select_documents(view, rows), exact=exact)
-    return scores
+    return _tvd(view, logits_without_each(view))
+
+
+def logits_without_each(view: View) -> Tensor:
+    """Logits (B, T, C) without each item, exact or up to faded effects; computed once."""
+    if WITHOUT_EACH not in view.cache:
+        faded = may_fade(view) & ~is_checked(view)
+        if not faded.any():
+            view.cache[WITHOUT_EACH] = _without_each(view, exact=True)
+        else:
+            parts = [
+                _without_each(select_documents(view, rows), exact)
+                for rows, exact in ((~faded, True), (faded, False))
+                if rows.any()
+            ]
+            order = torch.cat([(~faded).nonzero()[:, 0], faded.nonzero()[:, 0]]).argsort()
+            view.cache[WITHOUT_EACH] = torch.cat(parts)[order]
+    found: Tensor = view.cache[WITHOUT_EACH]
+    return found
 
 
 def may_fade(view: View) -> Tensor:
@@ -66,7 +78,10 @@ def select_documents(view: View, rows: Tensor) -> View:
 
 def deletion_tvd(view: View, *, exact: bool = True) -> Tensor:
     """The TVD (B, T) between the predictions with and without each item."""
-    logits = _without_each(view, exact)
+    return _tvd(view, _without_each(view, exact))
+
+
+def _tvd(view: View, logits: Tensor) -> Tensor:
     changed = tvd(class_probabilities(logits.double()), view.probabilities[:, None])
     return changed.masked_fill(~view.batch.mask, 0)
 
