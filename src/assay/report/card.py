@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.report import text as words
+from assay.report.sections.other_scores import other_scores
 from assay.report.sections.run import describe_run
 from assay.report.sections.verdict import DECLARED, NotionGroup, by_notion, guessing_sentence
 from assay.report.text import count, fenced, number
@@ -75,6 +76,7 @@ def card(record: RunRecord) -> str:
     groups = by_notion(record.verdict)
     for group in groups:
         lines += _notion_lines(group)
+    lines += _instead_lines(record)
     lines += _untested_lines([claim for group in groups for claim in group.untested])
     lines += _provenance_lines(record)
     return "\n".join(lines)
@@ -112,6 +114,12 @@ def _effect(claim: ClaimFinding) -> str:
     bounds = "" if claim.low is None else f" [{number(claim.low)}, {number(claim.high)}]"
     declared = DECLARED.get(claim.claim)
     return number(claim.effect) + bounds + (f" ({declared.effect_label})" if declared else "")
+
+
+def _instead_lines(record: RunRecord) -> Iterator[str]:
+    sentences = other_scores(record).sentences
+    if sentences:
+        yield from ("### Which explanation instead?", "", md(" ".join(sentences), 2400), "")
 
 
 def _untested_lines(claims: Sequence[ClaimFinding]) -> Iterator[str]:

@@ -37,6 +37,7 @@ from assay.report.sections.contents import contents
 from assay.report.sections.decisions import decisions
 from assay.report.sections.first_screen import first_screen, strips, worded_effect
 from assay.report.sections.heads import heads_section
+from assay.report.sections.other_scores import other_scores
 from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
@@ -166,6 +167,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "erasure": erasure.erasure_section(run),
         "marks": rationale.rationale_section(run),
         "heads": heads_section(run),
+        "others": other_scores(run),
         "example": documents.typical(run),
         "published": published(run),
         "pictures": pictures,

@@ -121,6 +121,7 @@ PRINCIPAL: Mapping[str, tuple[str, ...]] = {
     "adversary": ("max_jsd", "max_jsd_upper", "adversary_tvd"),
     "erase_one": ("flip_top", "flip_random_expected", "flip_any"),
     "erase_order": ("fraction_to_flip", "never_flips"),
+    "input_erasure": ("input_aopc_comprehensiveness", "input_aopc_sufficiency"),
     "substitute": ("tvd", "jsd", "flip"),
     "uniform": ("f1", "f1_difference"),
     "seeds": ("median_jsd", "median_tvd", "shuffled_jsd"),
@@ -129,6 +130,7 @@ PRINCIPAL: Mapping[str, tuple[str, ...]] = {
     "deception": ("f1", "mean_mass"),
 }
 SAME_PREDICTION = f"eps={SHOWN_EPS:g}"  # Jain & Wallace's
+ERASED = ("attention;by=deletion", "random;by=deletion", "best;by=deletion")  # of all orders
 OMITTED = ("max_attention=", "as_released")  # bins, and what only repeats a paper's own program
 WITHOUT_INTERVAL = "std"
 MOST_ROWS = 20  # of one probe, before rows by class
@@ -162,5 +164,7 @@ def _is_principal(row: SummaryRow) -> bool:
     if any(part in group for part in OMITTED):
         return False
     if group.startswith("eps=") and group != SAME_PREDICTION:
+        return False
+    if row.probe == "input_erasure" and group not in ERASED:
         return False
     return row.quantity in PRINCIPAL.get(row.probe, (row.quantity,))
