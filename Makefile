@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= runs/demo
 
-.PHONY: demo test check browser clean
+.PHONY: demo test check browser soak clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or pass PYTHON=/path/to/python3.11"; exit 1; }
@@ -34,6 +34,10 @@ check: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow"
+
+# Long tests, beside the suite: hundreds of faults, hours on two cores.
+soak: $(VENV)/installed
+	$(BIN)/pytest -q -o python_files='soak_*.py' tests/soak
 
 clean:
 	rm -rf $(VENV) runs build dist

@@ -1,4 +1,4 @@
-"""Whole runs: the files they leave, resuming after a kill, and equal bytes from every engine."""
+"""Whole runs: the files they leave, resuming, and equal bytes from every engine."""
 
 import json
 import os
@@ -95,50 +95,6 @@ def test_anyone_can_recompute_the_logits(undisturbed: Path):
 def test_processes_give_the_same_bytes(undisturbed: Path, tmp_path: Path):
     execute_run(MOTIF, tmp_path / "out", execution=Execution(engine="processes", workers=2))
     assert contents(tmp_path / "out") == contents(undisturbed)
-
-
-# What the process does instead of a step of the run, or right after it: kill itself.
-MOMENTS = {
-    "before the training": "run.run_training = die",
-    "within the audit": "jobs.publish = and_die(jobs.publish)",
-    "within the tables": "run.Results.summary = die",
-    "before the manifest": "run.Manifest.write = die_if_complete(run.Manifest.write)",
-}
-KILLED = """
-import os, signal
-from assay.runs import jobs, run
-
-def die(*_, **__):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def and_die(function):
-    def wrapped(folder, job, fill):
-        function(folder, job, fill)
-        if job.kind == "audit":
-            die()
-        return folder / job.key
-    return wrapped
-
-def die_if_complete(function):
-    return lambda manifest, folder: die() if manifest.is_complete else function(manifest, folder)
-
-{patch}
-from assay.cli import main
-main()
-"""
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_run_that_is_killed_and_resumed_ends_in_the_same_bytes(undisturbed, tmp_path, moment):
-    out = tmp_path / "out"
-    arguments = [*COMMAND[3:], "--engine", "serial", "--out", str(out)]
-    script = KILLED.format(patch=MOMENTS[moment])
-    killed = subprocess.run([sys.executable, "-c", script, *arguments])
-    assert killed.returncode == -signal.SIGKILL
-    assert json.loads((out / "run.json").read_text())["status"] == "running"
-    subprocess.run([*COMMAND, "--engine", "serial", "--out", str(out), "--resume"], check=True)
-    assert contents(out) == contents(undisturbed)
-    assert not list(out.rglob(".writing-*"))
 
 
 def test_a_second_run_in_the_same_folder_is_told_who_is_first(tmp_path: Path):

@@ -6,8 +6,10 @@ see the run directory under the same path, because jobs write their results ther
 
 import logging
 import os
+import signal
 import socket
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -57,15 +59,16 @@ def local_ray(workers: int) -> Iterator[None]:
     with tempfile.TemporaryDirectory(
         prefix=f"assay-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True
     ) as folder:
-        ray.init(
-            "local",
-            num_cpus=workers,
-            object_store_memory=STORE_BYTES,
-            _temp_dir=folder,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+        with _own_signals():
+            ray.init(
+                "local",
+                num_cpus=workers,
+                object_store_memory=STORE_BYTES,
+                _temp_dir=folder,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
         try:
             yield
         finally:
@@ -79,7 +82,8 @@ def joined_ray(address: str) -> Iterator[None]:
 
     try:
         _check_connection(address)
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+        with _own_signals():
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise UserError(
             f"--ray-address {address} cannot be joined ({error}): check that the cluster runs "
@@ -89,6 +93,19 @@ def joined_ray(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep this process's handler of SIGTERM.
+
+    Ray installs one that aborts the process with a native stack trace, so that nothing would be
+    said about how to continue.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, before)
 
 
 def _check_connection(address: str) -> None:

@@ -21,6 +21,7 @@ from assay.config import (
     Settings,
 )
 from assay.data.embeddings import GENSIM_MISSING, gensim_installed
+from assay.data.files import TEMPORARY
 from assay.data.sources import SOURCES
 from assay.engines import engine_faults
 from assay.errors import UserError, nearest
@@ -185,8 +186,13 @@ def check_directory(out: Path, settings: Mapping[str, Any], resume: bool) -> Non
     if (out / RUN_FILE).exists():
         held = Manifest.read(out).settings.values
         _check_same(out, held, settings, resume)
-    elif out.is_dir() and any(path.name != LOCK for path in out.iterdir()):
+    elif out.is_dir() and not all(_of_a_run_that_just_began(path) for path in out.iterdir()):
         raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
+
+
+def _of_a_run_that_just_began(path: Path) -> bool:
+    """Whether a run that was killed before it wrote its manifest can have left this."""
+    return path.name.startswith((LOCK, TEMPORARY))
 
 
 def _check_same(out: Path, held: Mapping[str, Any], asked: Mapping[str, Any], resume: bool) -> None:

@@ -1,0 +1,1 @@
+"""Long tests, which `make soak` runs; their files have names that the suite does not collect."""
