@@ -1,5 +1,6 @@
 """The report page in a real browser: messages, safety, figures, widths, print."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_opens_without_messages_or_requests(visit: Visit, report: Path) -> None:
 
 def open_hostile(visit: Visit) -> Locator:
     """The words of the document that consists of hostile markup."""
-    visit.page.fill("#search", "window.hacked=1>")
+    visit.page.fill("#search", "*window.hacked=1>")
     visit.page.locator("#list button").first.click()
     visit.page.fill("#search", "")
     return visit.page.locator("#pair .heat.attention bdi")
@@ -133,8 +134,10 @@ def test_figures_are_drawn(visit: Visit) -> None:
 
 
 def test_figures_have_descriptions_for_screen_readers(visit: Visit) -> None:
-    drawings = visit.page.get_by_role("img", name=re.compile(r"\d\.\d\d"))
-    assert drawings.count() == FIGURES
+    numbers = re.compile(r"\d\.\d\d")
+    drawings = visit.page.locator("main .chart").get_by_role("img", name=numbers)
+    reachable = visit.page.get_by_role("application", name=numbers)  # by the keyboard, too
+    assert (drawings.count(), reachable.count()) == (FIGURES - 2, 2)
 
 
 def test_a_class_name_in_a_figure_is_text(visit: Visit) -> None:
@@ -225,6 +228,62 @@ def test_clicking_a_point_opens_its_document(visit: Visit) -> None:
     )
     assert visit.page.locator("#reader-title").inner_text().startswith(f"document {name}: ")
     assert visit.page.locator("#reader").bounding_box()["y"] < visit.page.viewport_size["height"]
+
+
+def test_arrow_keys_reach_every_point_and_enter_opens_its_document(visit: Visit) -> None:
+    image = visit.page.locator(".chart [role=application]").last
+    image.focus()
+    marks = image.locator(".mark-symbol path").count()
+    assert marks > 20
+    for _ in range(3):
+        visit.page.keyboard.press("ArrowRight")
+    chosen = image.locator(".chosen")
+    assert chosen.count() == 1
+    name = chosen.evaluate("mark => mark.__data__.datum.id")
+    assert visit.page.inner_text(".tip").startswith(f"{name}: ")
+    visit.page.keyboard.press("Enter")
+    assert visit.page.inner_text("#reader-title").startswith(f"document {name}: ")
+    visit.page.click("#back")
+    assert visit.page.evaluate("document.activeElement.getAttribute('role')") == "application"
+    box = image.bounding_box()
+    assert 0 <= box["y"] < visit.page.viewport_size["height"]
+
+
+def test_few_tab_stops_stand_before_the_documents(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report)
+    for stops in range(1, 17):
+        visit.page.keyboard.press("Tab")
+        inside = "document.activeElement.closest('#view') !== null"
+        if stops == 1:
+            assert visit.page.evaluate("document.activeElement.className") == "skip"
+        if visit.page.evaluate(inside):
+            break
+    assert stops <= 15
+    visit.page.close()
+
+
+def test_points_without_a_document_are_hollow(
+    browser: Browser, two_classes: Path, tmp_path: Path
+) -> None:
+    """A page from which half of the documents were taken, as if there had been no room."""
+    text = two_classes.read_text(encoding="utf-8")
+    found = re.search(r'(?<=id="documents-data">)[^<]*', text)
+    assert found is not None
+    data = json.loads(found[0])
+    data["documents"] = data["documents"][:40]
+    fewer = tmp_path / "fewer.html"
+    packed = json.dumps(data).replace("<", "\\u003c")
+    fewer.write_text(text[: found.start()] + packed + text[found.end() :], encoding="utf-8")
+    visit = Visit(browser, fewer)
+    visit.draw_all_figures()
+    opacity = visit.page.locator(".chart [role=application]").first.evaluate(
+        """image => [...image.querySelectorAll('.mark-symbol path')].map(
+             mark => [mark.__data__.datum.place, mark.getAttribute('fill-opacity')])"""
+    )
+    kept = {one["place"] for one in data["documents"]}
+    assert {value == "0" for place, value in opacity if place not in kept} == {True}
+    assert {value == "0" for place, value in opacity if place in kept} == {False}
+    visit.page.close()
 
 
 def test_figures_wait_until_they_come_near(browser: Browser, report: Path) -> None:

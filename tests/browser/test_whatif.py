@@ -108,6 +108,33 @@ def test_erasing_the_largest(trial: Trial, most: int) -> None:
     trial.agrees_with(left / left.sum())
 
 
+def test_erasures_are_counted_and_tries_can_be_taken_up_again(trial: Trial) -> None:
+    trial.page.fill("#erase-count", "2")
+    trial.press("erase")
+    erased = trial.weights()
+    assert f"2 of {len(erased)} items erased." in trial.page.inner_text("#what-if-result")
+    trial.press("uniform")
+    tried = trial.page.locator("#what-if-trace button")
+    assert [text.split(":")[0] for text in tried.all_inner_texts()] == ["uniform", "largest erased"]
+    tried.nth(1).click()
+    assert trial.weights() == pytest.approx(erased, abs=1e-9)
+    trial.page.click("#next")
+    assert trial.page.locator("#what-if-trace-part").is_hidden()
+
+
+def test_bars_show_the_probabilities_and_the_decision_line(trial: Trial) -> None:
+    trial.press("uniform")
+    bars = trial.page.locator("#what-if-classes .share").evaluate_all(
+        "all => all.map(one => parseFloat(one.style.getPropertyValue('--share')) / 100)"
+    )
+    shown = trial.page.locator("#what-if-classes data").evaluate_all(
+        "all => all.map(one => Number(one.value))"
+    )
+    assert bars == pytest.approx(shown, abs=1e-4)
+    halved = trial.page.locator("#what-if-classes .halved").count()
+    assert halved == (len(bars) if len(bars) == 4 else 0)  # two classes, two bars each
+
+
 def test_erasing_never_takes_the_last(trial: Trial) -> None:
     trial.page.fill("#erase-count", "100000")
     trial.press("erase")

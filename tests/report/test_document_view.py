@@ -3,14 +3,15 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from assay.report import document_view
 from assay.report.document_view import DocumentData, document_data
+from assay.report.documents import typical_place, typical_row
 from assay.runs.directory import RunRecord, read_run
 from tests.builders.synthetic_run import SCRIPT, write_run
 
@@ -64,7 +65,7 @@ def test_weights_and_logits_are_packed_exactly_and_scores_closely(record: RunRec
     table = document_view.sortable(record)
     for row in table.head(6).iter_rows(named=True):
         one = document_view.pack(row, heading, record.classes)
-        kind = f"<{heading['format']}"
+        kind = f"<{one['format']}"
         for name in document_view.WEIGHTS:
             assert _read(one["weights"][name], kind) == pytest.approx(row[name], abs=1e-7)
         logits = _read(one["logits"], kind).reshape(len(row["tokens"]), -1)
@@ -89,11 +90,46 @@ def test_missing_values_are_not_zero() -> None:
     ]
 
 
-def test_large_logits_keep_more_digits(record: RunRecord) -> None:
-    assert document_view._format(record.instances) == "f4"
-    thousandfold = pl.element().list.eval(pl.element() * 1000)
-    grown = record.instances.with_columns(pl.col("token_logits").list.eval(thousandfold))
-    assert document_view._format(grown) == "f8"
+def test_large_logits_keep_more_digits() -> None:
+    assert document_view._format([[0.1, -3.9], [1 / 3, 2.0]]) == "f4"
+    assert document_view._format([[0.1, 1234.1]]) == "f8"
+    assert document_view._format(None) == "f4"
+
+
+def test_kinds_of_failure_follow_their_definitions() -> None:
+    usual = {
+        "label": "a",
+        "prediction": "a",
+        "jsd": 0.2,
+        "shuffled": 0.3,
+        "confidence": 0.95,
+        "attention": [0.1, 0.6, 0.3],
+        "leave_one_out": [0.0, -0.5, 0.2],
+    }
+    cases = ({}, {"jsd": 0.5}, {"shuffled": 0.01}, {"leave_one_out": [0.3, 0.1, -0.2]})
+    cases += ({"label": "b"}, {"jsd": None, "shuffled": None, "leave_one_out": None})
+    found = [document_view.kinds(usual | case) for case in cases]
+    assert found == [[], [0], [1], [2], [3], []]
+
+
+def test_the_view_opens_with_the_example(record: RunRecord) -> None:
+    place = typical_place(record)
+    row = typical_row(record)
+    assert row is not None
+    assert place is not None
+    assert record.instances["id"][place] == row["id"]
+    assert document_view.order(record)[0] == place
+    without = replace(record, instances=record.instances.drop("adversary"))
+    other = typical_place(without)
+    assert other is not None
+    assert 6 <= len(record.instances["tokens"][other]) <= 40
+
+
+def test_plotted_points_come_early(record: RunRecord) -> None:
+    lot, order = document_view.by_lot(record), document_view.order(record)
+    assert sorted(lot) == sorted(order)
+    for many in (5, 20):
+        assert set(lot[:many]) <= set(order[: 2 * many + 1])
 
 
 def test_the_json_cannot_end_its_element(record: RunRecord) -> None:

@@ -236,7 +236,7 @@ def test_enormous_words_cost_documents_and_the_page_counts_them(tmp_path: Path) 
     table.with_columns(longer).with_columns(wide).write_parquet(run / "instances.parquet")
     page = render(read_run(run))
     assert len(page.encode()) < MOST_BYTES
-    assert re.search(r"[1-9]\d* are left out, because a page holds at most 500", page)
+    assert re.search(r"[1-9]\d* are left out, because a page holds at most 1000", page)
 
 
 @pytest.mark.parametrize("names", [bundle.VIEW, bundle.FIGURES])
@@ -248,7 +248,7 @@ def test_each_script_imports_only_what_stands_above_it(names: tuple[str, ...]) -
         for used, source in re.findall(r"import \{(.*?)\} from \"./(\w+)\.js\"", text, re.DOTALL):
             assert source in names
             assert set(re.findall(r"\w+", used)) <= above, name
-        above |= set(re.findall(r"^export (?:const|function) (\w+)", text, re.MULTILINE))
+        above |= set(re.findall(r"^export (?:async )?(?:const|function) (\w+)", text, re.MULTILINE))
     whole = bundle.page_script(names)
     assert "import " not in re.sub(r"//.*", "", whole)
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", whole)

@@ -4,9 +4,11 @@ When not all documents fit, every second one is drawn by lot, so that a reader w
 sees usual cases; the others come from both ends of every key that the list can be sorted by, so
 that the extremes are there.
 
-Weights and logits are little-endian float32 in base64, or float64 where float32 would move a
-logit noticeably, because the page recomputes predictions from them. Other scores are only shown:
-they are 16-bit integers, as shares of the document's largest value.
+Weights and logits are little-endian float32 in base64, or float64 in documents where float32 would
+move a logit noticeably, because the page recomputes predictions from them. Other scores are only
+shown: they are 16-bit integers, as shares of the document's largest value.
+
+Some documents show a kind of failure; readers can filter by them (`KINDS`).
 """
 
 import base64
@@ -20,11 +22,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from assay.report.documents import typical_row, with_measures
+from assay.report.documents import typical_place, with_measures
 from assay.report.sections.adversary import NAME as ADVERSARY
 from assay.report.text import score, shown
 from assay.runs.directory import RunRecord
 
+KINDS = {  # a kind of failure: what puts a document into it
+    "different heat map, same answer": "weights more than half of the way to no shared item "
+    "(JSD above 0.347) leave the prediction within 0.01",
+    "shuffling changes nothing": "the median change of the prediction is below 0.05 (TVD)",
+    "top word irrelevant": "leave-one-out ranks the word with the largest weight in the lower half",
+    "confidently wrong": "the prediction is wrong with a probability of at least 0.9",
+}
+HALF_OF_ALL = math.log(2) / 2  # JSD
+NOTHING = 0.05  # TVD, as for the claim that the prediction depends on the weights
+CONFIDENT = 0.9
 SORTS = {  # column: its name in the list
     "tau": "τ with leave-one-out",
     "jsd": "JSD of alternative weights",
@@ -33,12 +45,13 @@ SORTS = {  # column: its name in the list
     "length": "number of items",
 }
 WEIGHTS = ("attention", ADVERSARY)
+NOT_SHOWN = (*WEIGHTS, "random")  # among the scores
 FULL = 32767  # the share of the largest value; its negative below zero
 MISSING = -32768  # a value that does not exist
 NOTICEABLE = 2e-7  # of a logit: a fifth of the agreement that is promised
 DIGITS = 6  # of numbers that are only shown
 LONGEST_CLASS = 60  # characters
-MOST_DOCUMENTS = 500  # a list that a reader can still search
+MOST_DOCUMENTS = 1000  # a list that a reader can still search
 LARGEST_SHARE = 10  # a document that alone would take a tenth of the room is not shown
 
 
@@ -93,12 +106,18 @@ def sortable(record: RunRecord) -> pl.DataFrame:
 
 def order(record: RunRecord) -> list[int]:
     """The rows of `instances` in the order in which the page takes them."""
-    table = sortable(record)
-    rng = np.random.default_rng(record.manifest.bootstrap_seed)
-    by_lot = rng.permutation(len(table)).tolist()
-    turns = chain.from_iterable(zip_longest(by_lot, _extremes(table)))
+    turns = chain.from_iterable(zip_longest(by_lot(record), _extremes(sortable(record))))
     places = [*_example(record), *(place for place in turns if place is not None)]
     return list(dict.fromkeys(places))
+
+
+def by_lot(record: RunRecord) -> list[int]:
+    """All rows of `instances` in random order. Figures plot the first of them.
+
+    The page takes its documents in the same order, so a plotted point has its document.
+    """
+    rng = np.random.default_rng(record.manifest.bootstrap_seed)
+    return [int(place) for place in rng.permutation(len(record.instances))]
 
 
 def _extremes(table: pl.DataFrame) -> Iterator[int]:
@@ -110,24 +129,47 @@ def _extremes(table: pl.DataFrame) -> Iterator[int]:
 
 
 def _example(record: RunRecord) -> list[int]:
-    """The place of the page's example, which can thus always be opened in the view."""
-    row = typical_row(record)
-    return [] if row is None else [record.instances["id"].index_of(row["id"]) or 0]
+    """The place of the document with which the view opens."""
+    place = typical_place(record)
+    return [] if place is None else [place]
 
 
 def heading(record: RunRecord) -> dict[str, Any]:
     """What all documents share."""
     return {
         "classes": [shown(name, LONGEST_CLASS) for name in record.classes],
-        "format": _format(record.instances),
-        "scores": {name: score(name) for name in record.scores if name not in WEIGHTS},
+        "kinds": list(KINDS.items()),
+        "scores": {name: score(name) for name in record.scores if name not in NOT_SHOWN},
+        "site": shown(record.manifest.attached.text("shows") or ""),
         "sorts": dict(SORTS),
     }
 
 
+def kinds(row: Mapping[str, Any]) -> list[int]:
+    """The kinds of failure that a row of `sortable` shows, by their places in `KINDS`."""
+    wrong = row["label"] != row["prediction"]
+    tests = (
+        row["jsd"] is not None and row["jsd"] > HALF_OF_ALL,
+        row["shuffled"] is not None and row["shuffled"] < NOTHING,
+        _top_is_irrelevant(row),
+        wrong and (row["confidence"] or 0.0) >= CONFIDENT,
+    )
+    return [place for place, holds in enumerate(tests) if holds]
+
+
+def _top_is_irrelevant(row: Mapping[str, Any]) -> bool:
+    """Whether more than half of the items change the prediction more than the top one does."""
+    effects = row.get("leave_one_out")
+    if effects is None or len(effects) <= 1:
+        return False
+    sizes = np.abs(np.array(effects, dtype=np.float64))
+    top = int(np.argmax(row["attention"]))
+    return bool((sizes > sizes[top]).mean() > 0.5)
+
+
 def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[str]) -> Any:
     """One row of `sortable` as a JSON object."""
-    kind = heading["format"]
+    kind = _format(row.get("token_logits"))
     weights = {name: _exact(row[name], kind) for name in WEIGHTS if row.get(name) is not None}
     scores = {name: _share(row[name]) for name in heading["scores"] if row.get(name) is not None}
     content = {
@@ -138,6 +180,8 @@ def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[s
         "prediction": classes.index(row["prediction"]),
         "probabilities": [_rounded(value) for value in row["probabilities"] or []],
         "keys": {key: _rounded(row[key]) for key in (*SORTS, "moved")},
+        "kinds": kinds(row),
+        "format": kind,
         "weights": weights,
         "scores": scores,
     }
@@ -149,11 +193,9 @@ def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[s
     return content
 
 
-def _format(instances: pl.DataFrame) -> str:
-    """`f4` where that preserves every logit, else `f8`."""
-    if "token_logits" not in instances.columns:
-        return "f4"
-    logits = instances["token_logits"].explode().explode().drop_nulls().to_numpy()
+def _format(token_logits: Sequence[Sequence[float]] | None) -> str:
+    """`f4` where that preserves every logit of a document, else `f8`."""
+    logits = np.array(token_logits if token_logits is not None else [], dtype=np.float64)
     error = np.abs(logits - logits.astype(np.float32)).max(initial=0.0)
     return "f4" if error <= NOTICEABLE else "f8"
 

@@ -135,6 +135,24 @@ def typical_row(record: RunRecord) -> dict[str, Any] | None:
     return fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)
 
 
+def typical_place(record: RunRecord) -> int | None:
+    """The row of `instances` with which the document view opens; None if there is no document.
+
+    It is the example. Where there is none, it is the document of median confidence among those of
+    the right length, if there are any.
+    """
+    if record.instances.is_empty():
+        return None
+    row = typical_row(record)
+    if row is not None:
+        return record.instances["id"].index_of(row["id"])
+    lengths = pl.col("tokens").list.len()
+    table = record.instances.with_row_index("place")
+    fitting = table.filter(lengths.is_between(FEWEST_ITEMS, MOST_IN_FIGURE))
+    ranked = (fitting if len(fitting) else table).sort(pl.col("probabilities").list.max(), "id")
+    return int(ranked["place"][(len(ranked) - 1) // 2])
+
+
 def with_measures(record: RunRecord) -> pl.DataFrame:
     """The documents with their τ, and the JSD (`jsd`) and TVD (`moved`) of alternative weights."""
     group = eps_group(SHOWN_EPS)

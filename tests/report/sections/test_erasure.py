@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from assay.evidence import sign, stacked
-from assay.report.charts import figures
-from assay.report.charts.erasure import MOST_POINTS
+from assay.report.charts import figures, paper_figures
+from assay.report.charts.documents import MOST_POINTS
+from assay.report.charts.flip_curves import STEPS, shares_changed
 from assay.report.charts.style import live
 from assay.report.page import render
 from assay.report.sections.erasure import ORDERS, erasure_section
@@ -87,19 +88,20 @@ def record(folder: Path) -> RunRecord:
 
 @pytest.fixture(scope="module")
 def drawn(record: RunRecord) -> dict:
-    return {f.name: f for f in figures(record) if f.probe.startswith("erase")}
+    return {f.name: f for f in paper_figures(record) if f.probe.startswith("erase")}
 
 
 def rows(figure, field: str) -> list[dict]:
     return [row for t in live(figure)["datasets"].values() for row in t if field in row]
 
 
-def test_the_four_figures_are_drawn_with_descriptions(drawn):
+def test_the_figures_are_drawn_with_descriptions(drawn):
     assert list(drawn) == [
         "erase_one_points",
         "erase_one_negatives",
-        "erase_order_boxes",
+        "erase_order_curves",
         "erase_order_excess",
+        "erase_order_boxes",  # on paper; the page has the curves
     ]
     assert all(re.search(r"\d\.\d\d", figure.description) for figure in drawn.values())
 
@@ -113,6 +115,20 @@ def test_points_are_the_documents_and_open_them(record, drawn):
         place = point["place"]
         assert point["y"] == round(effects[place], 4)
         assert point["x"] == round(gaps[place], 4)
+
+
+def test_the_curves_count_the_documents_changed_so_far(record):
+    found = shares_changed(record)
+    assert "attention" in found
+    for order, shares in found.items():
+        fractions = record.measured("erase_order", "fraction_to_flip", order)["value"]
+        known = record.measured("erase_order", "never_flips", order)["value"].count()
+        plain = [
+            sum(value is not None and value <= at + 1e-9 for value in fractions) / known
+            for at in STEPS
+        ]
+        assert shares == pytest.approx(plain)
+        assert (np.diff(shares) >= 0).all()
 
 
 def test_the_histogram_counts_the_negatives_once(record, drawn):

@@ -10,6 +10,7 @@ from assay.report.charts.erasure import (
     negative_histogram,
     order_boxes,
 )
+from assay.report.charts.flip_curves import flip_curves
 from assay.report.charts.frontier import frontier_figure, imitation_figure
 from assay.report.charts.histograms import difference_figures, jsd_histogram, tau_figures
 from assay.report.charts.intervals import forests, plausible_forest
@@ -28,7 +29,7 @@ KINDS = (
     adversary_points,
     delta_js_points,
     negative_histogram,
-    order_boxes,
+    flip_curves,
     excess_bars,
     forests,
     seed_violins,
@@ -43,5 +44,8 @@ def figures(record: RunRecord) -> list[Figure]:
 
 
 def paper_figures(record: RunRecord) -> list[Figure]:
-    """The figures of the page and the pair of heat maps, which the page writes as words."""
-    return [*figures(record), *heat_pair(record)]
+    """The figures of the page, the papers' box plots, and the pair of heat maps.
+
+    The page shows curves instead of the box plots, and writes the pair as words.
+    """
+    return [*figures(record), *order_boxes(record), *heat_pair(record)]

@@ -27,6 +27,7 @@ class AxisScale:
     low: float
     high: float
     steps: int = 40
+    name: str = ""  # of the quantity, in tooltips
 
     @property
     def edges(self) -> Values:
@@ -34,8 +35,8 @@ class AxisScale:
 
 
 TAU = AxisScale(-1.0, 1.0)
-TVD = AxisScale(0.0, 1.0)
-JSD = AxisScale(0.0, log(2), 35)
+TVD = AxisScale(0.0, 1.0, name="TVD")
+JSD = AxisScale(0.0, log(2), 35, "JSD")
 
 
 def around_zero(values: Values) -> AxisScale:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import altair as alt
 import numpy as np
+import polars as pl
 
 from assay.evidence import SHOWN_EPS
 from assay.report import text as words
@@ -27,12 +28,13 @@ from assay.report.charts.style import (
     layered,
     short,
 )
+from assay.report.document_view import by_lot
 from assay.report.documents import Heat, ShownDocument, typical
 from assay.report.sections.adversary import NAME, eps_group
 from assay.runs.directory import RunRecord
 
 HEIGHT = 190
-MOST_POINTS = 300  # drawn by lot where there are more documents
+MOST_POINTS = 300
 FEWEST_POINTS = 3
 WEIGHT = AxisScale(0.0, 1.0)
 
@@ -58,37 +60,53 @@ def _points(
     known = table.with_columns(largest).with_row_index("place").drop_nulls(["value", "largest"])
     if len(known) < FEWEST_POINTS:
         return
-    seed = record.manifest.bootstrap_seed
-    drawn = known.sample(min(len(known), MOST_POINTS), seed=seed)
     rows: Rows = [
         {
             "x": short(row["value"]),
             "y": short(row["largest"]),
             "place": row["place"],
-            "tooltip": f"{words.in_figure(row['id'])}, predicted "
-            f"{words.in_figure(row['prediction'])}: {row['value']:.3f}, largest weight "
-            f"{row['largest']:.3f}; click to open it",
+            "id": words.in_figure(row["id"]),
         }
-        for row in drawn.iter_rows(named=True)
+        for row in plotted(known, record).iter_rows(named=True)
     ]
     spread = in_words(known["value"].to_numpy())
     description = f"{len(rows):,} documents by {title} ({spread}) and largest weight."
     if min(known["value"].n_unique(), known["largest"].n_unique()) > 1:  # else it is undefined
         correlation = float(np.corrcoef(known["value"], known["largest"])[0, 1])
         description += f" Their correlation is {correlation:.2f}."
-    plot = _scatter(rows, scale, title, len(rows))
+    plot = _scatter(rows, scale, title)
     yield Figure(f"{probe}_points", probe, plot, description)
 
 
-def _scatter(rows: Rows, scale: AxisScale, title: str, count: int) -> alt.LayerChart:
-    points = chart(rows).mark_point(
-        color=ATTENTION, filled=True, size=36, opacity=0.55, cursor="pointer"
+def plotted(known: pl.DataFrame, record: RunRecord) -> pl.DataFrame:
+    """The documents of a scatter plot: the first by lot, as the document view takes them."""
+    turn = {place: rank for rank, place in enumerate(by_lot(record))}
+    ranked = known.with_columns(turn=pl.col("place").replace_strict(turn, return_dtype=pl.Int64))
+    return ranked.sort("turn").head(MOST_POINTS)
+
+
+def points_of(rows: Rows, across_: str, upward: str) -> alt.Chart:
+    """Points that open their document; hollow where the page does not hold it (`gone`).
+
+    The tooltip is put together in the page, to save bytes. The two names are our own words.
+    """
+    says = (
+        f"datum.id + ': {across_} ' + format(datum.x, '.3f') + ', {upward} ' + "
+        "format(datum.y, '.3f') + (datum.gone ? '; not in this page' : '; choose it to open it')"
     )
+    marks = chart(rows).mark_point(fill=ATTENTION, stroke=ATTENTION, size=30, cursor="pointer")
+    filled = alt.condition("datum.gone", alt.value(0), alt.value(0.55))
+    described = marks.encode(fillOpacity=filled, tooltip="tooltip:N")
+    shown: alt.Chart = described.transform_calculate(tooltip=says)
+    return shown
+
+
+def _scatter(rows: Rows, scale: AxisScale, title: str) -> alt.LayerChart:
     upward = alt.Y("y:Q", title=None).scale(domain=[WEIGHT.low, WEIGHT.high], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
-    shared = layered(points.encode(tooltip="tooltip:N"))
+    shared = layered(points_of(rows, scale.name, "largest weight"))
     shared = shared.encode(x=across("x", title, (scale.low, scale.high)), y=upward)
-    named = f"largest weight of a document (n = {count:,})"
+    named = f"largest weight of a document (n = {len(rows):,})"
     return shared.properties(width=WIDTH, height=HEIGHT, title=named)
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from assay.report import text as words
 from assay.report.charts import distributions as spread
 from assay.report.charts.distributions import AxisScale, Values
+from assay.report.charts.documents import plotted, points_of
 from assay.report.charts.style import (
     ATTENTION,
     COMPARISON,
@@ -33,7 +34,6 @@ from assay.report.sections.erasure import ONE, ORDER, ORDERS
 from assay.runs.directory import RunRecord
 
 RANKING = "attention"
-MOST_POINTS = 500  # drawn by lot where there are more documents
 HEIGHT, BAR_HEIGHT = 190, 84
 STEPS = 20
 TITLE = "weight of the top item − that of the random one"
@@ -46,17 +46,14 @@ def delta_js_points(record: RunRecord) -> Iterator[Figure]:
     known = _pairs(record)
     if known.is_empty():
         return
-    seed = record.manifest.bootstrap_seed
-    drawn = known.sample(min(len(known), MOST_POINTS), seed=seed)
     rows: Rows = [
         {
             "x": short(row["gap"]),
             "y": short(row["value"]),
             "place": row["place"],
-            "tooltip": f"{words.in_figure(row['id'])}: weights differ by {row['gap']:.3f}, effects "
-            f"by {row['value']:.3f}; click to open it",
+            "id": words.in_figure(row["id"]),
         }
-        for row in drawn.iter_rows(named=True)
+        for row in plotted(known, record).iter_rows(named=True)
     ]
     below = int((known["value"] < 0).sum())
     description = (
@@ -85,14 +82,12 @@ def _pairs(record: RunRecord) -> pl.DataFrame:
 
 
 def _scatter(rows: Rows, effects: Values) -> alt.LayerChart:
-    points = chart(rows).mark_point(
-        color=ATTENTION, filled=True, size=30, opacity=0.5, cursor="pointer"
-    )
+    points = points_of(rows, "weights differ by", "effects by")
     low = min(0.0, float(effects.min()))
     upward = alt.Y("y:Q", title=None).scale(domain=[low, log(2)], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
     zero = chart([{"y": 0.0}]).mark_rule(strokeDash=[1, 2]).encode(y="y:Q")
-    shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward, tooltip="tooltip:N")
+    shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward)
     return layered(zero, shared).properties(width=WIDTH, height=HEIGHT, title=SHORT_EFFECT)
 
 

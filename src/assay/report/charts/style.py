@@ -108,9 +108,44 @@ def svg(figure: Figure, ink: str) -> str:
 
 
 def in_both_inks(figure: Figure) -> str:
-    """An SVG that follows the light or dark scheme of the page around it."""
-    head, bracket, rest = svg(figure, ON_PAGE).partition(">")
+    """A small SVG that follows the light or dark scheme of the page around it."""
+    head, bracket, rest = compact(svg(figure, ON_PAGE)).partition(">")
     return head + bracket + f"<style>{BOTH_SCHEMES}</style>" + rest
+
+
+LONG_DECIMAL = re.compile(r"\d+\.\d{3,}")
+FOR_SCRIPTS = re.compile(r' (?:class|role|pointer-events|aria-[a-z]+)="[^"]*"')
+SYMBOL = re.compile(
+    r'<path transform="translate\((?P<place>[^)]*)\)" d="M(?P<radius>[\d.]+),0A[^"]*" '
+    r'(?P<look>fill="[^"]*"[^/>]*)/>'
+)
+
+
+def compact(drawing: str) -> str:
+    """An SVG as a still picture: fewer decimals, no hooks for scripts, points as one path.
+
+    Equal circles that follow each other become one path of round dots.
+    """
+    lean = LONG_DECIMAL.sub(lambda found: f"{float(found[0]):.2f}", FOR_SCRIPTS.sub("", drawing))
+    return re.sub(f"(?:{SYMBOL_ALONE})+", _as_dots, lean)
+
+
+SYMBOL_ALONE = re.sub(r"\?P<\w+>", "?:", SYMBOL.pattern)
+
+
+def _as_dots(run: re.Match[str]) -> str:
+    found = list(SYMBOL.finditer(run[0]))
+    looks = {(one["radius"], one["look"]) for one in found}
+    color = re.search(r'fill="([^"]*)"', found[0]["look"])
+    if len(looks) > 1 or len(found) == 1 or color is None:
+        return run[0]
+    opacity = re.search(r'(?:fill-)?opacity="([^"]*)"', found[0]["look"])
+    dots = "".join(f"M{one['place']}h0" for one in found)
+    return (
+        f'<path d="{dots}" fill="none" stroke="{color[1]}" stroke-linecap="round" '
+        f'stroke-width="{2 * float(found[0]["radius"]):g}" '
+        f'stroke-opacity="{opacity[1] if opacity else 1}"/>'
+    )
 
 
 def data_uri(figure: Figure) -> str:

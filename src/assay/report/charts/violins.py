@@ -100,11 +100,16 @@ def _shapes(bins: list[Bin], scale: AxisScale) -> Rows:
             "x": short(x),
             "y": short(part.number - REACH * height),
             "high": short(part.number + REACH * height),
-            "tooltip": _tooltip(part),
+            **({} if step else {"tooltip": _tooltip(part)}),  # a shape has that of its first row
         }
         for part in bins
-        for x, height in zip(scale.edges, spread.smoothed(part.values, scale), strict=True)
+        for step, (x, height) in enumerate(_outline(part, scale))
     ]
+
+
+def _outline(part: Bin, scale: AxisScale) -> Iterator[tuple[float, float]]:
+    """The points of a shape and their heights, as shares of its largest."""
+    yield from zip(scale.edges, spread.smoothed(part.values, scale), strict=True)
 
 
 def _medians(bins: list[Bin]) -> Rows:
@@ -175,17 +180,16 @@ def _side(bins: list[Bin], side: int, color: str, name: str) -> list[alt.Chart]:
 
 
 def _seed_shapes(bins: list[Bin], side: int, name: str) -> Rows:
-    scale = spread.JSD
     return [
         {
             "bin": part.number,
             "x": short(x),
             "y": part.number,
             "high": short(part.number + side * SEED_REACH * height),
-            "tooltip": _tooltip_seed(part, name),
+            **({} if step else {"tooltip": _tooltip_seed(part, name)}),
         }
         for part in bins
-        for x, height in zip(scale.edges, spread.smoothed(part.values, scale), strict=True)
+        for step, (x, height) in enumerate(_outline(part, spread.JSD))
     ]
 
 

@@ -21,8 +21,8 @@ function bytes(text) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
 }
 
-function floats(text) {
-  return Float64Array.from(new KINDS[data.format](bytes(text)));
+function floats(text, format) {
+  return Float64Array.from(new KINDS[format](bytes(text)));
 }
 
 function shares([largest, text]) {
@@ -32,11 +32,12 @@ function shares([largest, text]) {
 
 function unpack(item) {
   const values = {};
-  for (const [name, text] of Object.entries(item.weights)) values[name] = floats(text);
+  for (const [name, text] of Object.entries(item.weights)) values[name] = floats(text, item.format);
   if (values.adversary)
     values.difference = values.adversary.map((weight, place) => weight - values.attention[place]);
   for (const [name, packed] of Object.entries(item.scores)) values[name] = shares(packed);
-  const affine = item.logits && {logits: floats(item.logits), bias: floats(item.bias)};
+  const affine = item.logits
+    && {logits: floats(item.logits, item.format), bias: floats(item.bias, item.format)};
   return {...item, values, affine};
 }
 

@@ -2,7 +2,7 @@
 //
 // Each word is shaded by its share of the document's largest value. Values below zero take the other
 // hue and a dotted line, so that the sign does not depend on color. Words that are marked as the
-// reason are underlined. To a screen reader a heat map is a list box: arrow keys move from word to
+// reason are underlined, special tokens are framed. To a screen reader a heat map is a list box: arrow keys move from word to
 // word, and each word has its number and whether it is marked in its label.
 
 import {fillWithWords, make} from "./elements.js";
@@ -10,6 +10,7 @@ import {number} from "./numbers.js";
 import {showTip} from "./tip.js";
 import {ranked} from "./weights.js";
 
+const SPECIAL = /^(\[(CLS|SEP|PAD|MASK|UNK)\]|<\/?s>|<(pad|cls|sep|bos|eos)>|<\|[a-z_]+\|>)$/u;
 const NAMED_FIRST = 3; // words in the line under a heat map
 let drawn = 0;
 
@@ -21,6 +22,7 @@ function word(text, value, largest, id, marked) {
   if (share > 0) part.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
   if (value < 0) part.classList.add("below");
   if (marked) part.classList.add("marked");
+  if (SPECIAL.test(text)) part.classList.add("special");
   return part;
 }
 

@@ -2,7 +2,7 @@
 
 import {named} from "./elements.js";
 import {step} from "./list.js";
-import {scoreOrder, shade} from "./reader.js";
+import {keepAddress, scoreOrder, shade} from "./reader.js";
 import {attempt} from "./whatif.js";
 
 const ACTIONS = {
@@ -27,4 +27,5 @@ named("view").addEventListener("keydown", (event) => {
   if (!action) return;
   event.preventDefault();
   action();
+  keepAddress();
 });

@@ -2,27 +2,22 @@
 
 import {everything, data} from "./data.js";
 import {fill, make, named} from "./elements.js";
+import {drawFilters, hasKind, listenToFilters} from "./filters.js";
 import {count, number} from "./numbers.js";
-import {show} from "./reader.js";
+import {markHits, show} from "./reader.js";
+import {query} from "./searching.js";
 
 const OPENING = 14; // words of a document that the list shows
 const list = named("list");
 const [search, sort, predicted, label, outcome] =
   ["search", "sort", "predicted", "label", "outcome"].map(named);
 const downward = named("downward");
-const texts = new Map(); // the text that is searched, by document
 let listed = [];
 let current = null;
 
-function text(item) {
-  if (!texts.has(item))
-    texts.set(item, [item.name, item.query ?? "", ...item.tokens].join(" ").toLowerCase());
-  return texts.get(item);
-}
-
-function matches(item) {
+function matches(item, wanted) {
   const right = item.label === item.prediction ? "right" : "wrong";
-  return text(item).includes(search.value.trim().toLowerCase())
+  return wanted.finds(item) && hasKind(item)
     && (predicted.value === "" || item.prediction === Number(predicted.value))
     && (label.value === "" || item.label === Number(label.value))
     && (outcome.value === "" || outcome.value === right);
@@ -49,10 +44,18 @@ function entry(item) {
   return make("li", {}, button);
 }
 
+function says(wanted) {
+  if (listed.length || wanted.empty) return `${count(listed.length)} of ${count(everything.length)} documents`;
+  const part = search.value.includes("*") ? "" : ` Try ${search.value.trim()}* for parts of words.`;
+  return `No document here has \u201c${search.value.trim()}\u201d as a word.${part}`;
+}
+
 function draw() {
-  listed = everything.filter(matches).sort(compare);
+  const wanted = query(search.value);
+  listed = everything.filter((item) => matches(item, wanted)).sort(compare);
   fill(list, ...listed.map(entry));
-  named("listed").textContent = `${count(listed.length)} of ${count(everything.length)} documents`;
+  named("listed").textContent = says(wanted);
+  markHits(wanted);
 }
 
 function mark(item) {
@@ -60,8 +63,8 @@ function mark(item) {
   const button = list.children[listed.indexOf(item)]?.firstChild;
   if (!button) return;
   button.setAttribute("aria-current", "true");
-  const above = button.offsetTop - list.offsetTop; // only the list scrolls, never the page
-  if (above < list.scrollTop) list.scrollTop = above;
+  const above = button.getBoundingClientRect().top - list.getBoundingClientRect().top + list.scrollTop;
+  if (above < list.scrollTop) list.scrollTop = above; // only the list scrolls, never the page
   list.scrollTop = Math.max(list.scrollTop, above + button.offsetHeight - list.clientHeight);
 }
 
@@ -69,6 +72,13 @@ export function open(item) {
   current = item;
   show(item);
   mark(item);
+}
+
+// Lists the documents that have a word, as if it had been typed.
+export function searchFor(word) {
+  search.value = word;
+  draw();
+  if (listed.length) open(listed[0]);
 }
 
 // Opens the next (1) or the previous (-1) document of the list.
@@ -90,12 +100,18 @@ function fillControls() {
 }
 
 fillControls();
+drawFilters();
+listenToFilters(draw);
+for (const control of [predicted, label]) control.addEventListener("input", drawFilters);
 for (const control of [search, sort, predicted, label, outcome])
   control.addEventListener("input", draw);
 downward.addEventListener("click", () => {
   const pressed = downward.getAttribute("aria-pressed") !== "true";
   downward.setAttribute("aria-pressed", String(pressed));
   draw();
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && listed.length) open(listed[0]);
 });
 list.addEventListener("click", (event) => {
   const row = event.target.closest("li");

@@ -1,7 +1,9 @@
 // One document under one score, beside it under another, and what was predicted.
 
+import {copyAddress, writeAddress} from "./address.js";
 import {data, opened, scoreNames} from "./data.js";
 import {fill, make, named} from "./elements.js";
+import {drawGrid} from "./grid.js";
 import {heatmap} from "./heatmap.js";
 import {logits, probabilities} from "./model.js";
 import {count, number} from "./numbers.js";
@@ -12,6 +14,7 @@ const names = scoreNames();
 const USUAL = ["attention", "gradient", "leave_one_out", "adversary", "difference"]; // one click away
 const chosen = {score: "attention", beside: "adversary"};
 let item = null;
+let hits = () => false; // whether a word was searched for
 
 // The prediction from a list of weights; scores that are not weights have none.
 function prediction(score) {
@@ -46,6 +49,31 @@ function panel(score) {
 function drawPair() {
   const second = chosen.beside && chosen.beside !== chosen.score ? panel(chosen.beside) : null;
   fill(named("pair"), panel(chosen.score), second);
+  drawHits();
+}
+
+function drawHits() {
+  for (const word of named("pair").querySelectorAll("[role=option]"))
+    word.classList.toggle("hit", hits(word.firstChild.textContent));
+}
+
+// Frames the words of the open document that were searched for.
+export function markHits(wanted) {
+  hits = wanted.empty ? () => false : wanted.hits;
+  if (item) drawHits();
+}
+
+// Which scores this document has is said in the menus.
+function drawMenus() {
+  for (const option of document.querySelectorAll("#another option[value], #beside option[value]")) {
+    const absent = option.value !== "" && !item.values[option.value];
+    option.disabled = absent;
+    if (option.value) option.textContent = names[option.value] + (absent ? " (not for this document)" : "");
+  }
+}
+
+export function keepAddress() {
+  if (item) writeAddress({doc: item.name, by: chosen.score, beside: chosen.beside});
 }
 
 function drawHeading() {
@@ -53,6 +81,7 @@ function drawHeading() {
   fill(named("reader-title"), "document ", make("bdi", {}, item.name), ": predicted ",
     className(item.prediction), right ? ", correctly" : ", labelled ", right ? "" : className(item.label));
   const facts = [`${count(item.tokens.length)} items`];
+  if (data.site) facts.push(`shown: ${data.site}`);
   for (const [key, name] of Object.entries(data.sorts))
     if (key !== "length" && item.keys[key] != null) facts.push(`${name} ${number(item.keys[key])}`);
   named("reader-facts").textContent = facts.join("; ");
@@ -69,10 +98,13 @@ function drawLegend() {
 }
 
 export function show(document_) {
+  named("copied").textContent = "";
   item = opened(document_);
   drawHeading();
   drawLegend();
+  drawMenus();
   drawPair();
+  drawGrid(item, names);
   openWhatIf(item);
 }
 
@@ -80,6 +112,12 @@ export function shade(score) {
   for (const radio of named("scores").querySelectorAll("input")) radio.checked = radio.value === score;
   named("another").value = USUAL.includes(score) ? "" : score;
   chosen.score = score;
+  if (item) drawPair();
+}
+
+export function putBeside(score) {
+  chosen.beside = score;
+  named("beside").value = score;
   if (item) drawPair();
 }
 
@@ -100,11 +138,17 @@ function fillScoreControls() {
 
 fillScoreControls();
 shade(chosen.score);
-named("another").addEventListener("change", (event) => shade(event.target.value || "attention"));
-named("scores").addEventListener("change", (event) => shade(event.target.value));
-named("beside").addEventListener("change", (event) => {
-  chosen.beside = event.target.value;
-  drawPair();
-});
+function choose(change) {
+  change();
+  keepAddress();
+}
+
+named("another").addEventListener("change", (event) => choose(() => shade(event.target.value || "attention")));
+named("scores").addEventListener("change", (event) => choose(() => shade(event.target.value)));
+named("beside").addEventListener("change", (event) => choose(() => putBeside(event.target.value)));
 named("numbers").addEventListener("change", (event) =>
   named("reader").classList.toggle("numbered", event.target.checked));
+named("copy").addEventListener("click", () => {
+  keepAddress();
+  copyAddress((text) => { named("copied").textContent = text; });
+});

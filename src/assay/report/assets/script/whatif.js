@@ -7,19 +7,35 @@ import {number} from "./numbers.js";
 import {className, comparisonTable, exact, likeliest} from "./outcome.js";
 import {erased, shuffled, uniform, withOne} from "./weights.js";
 
+const MOST_TRIES = 6; // in the trace
+const NAMES = {shuffle: "shuffled", uniform: "uniform", erase: "largest erased", adversary: "furthest weights",
+  drag: "one weight set"};
 const place = named("what-if");
 const words = named("what-if-words");
 const top = named("erase-count");
 let now = null; // {item, own, weights, full}: the document, its prediction, the current weights
+let trace = []; // {name, weights, winner, share}: what was tried on this document, the last first
+
+function predictNow() {
+  const shares = probabilities(logits(now.item.affine, now.weights));
+  return [shares, likeliest(shares)];
+}
+
+// Items without weight that had some before.
+function erasures() {
+  const own = now.item.values.attention;
+  return now.weights.filter((weight, index) => weight === 0 && own[index] > 0).length;
+}
 
 function drawOutcome() {
   const {item, own, weights} = now;
-  const shares = probabilities(logits(item.affine, weights));
-  const winner = likeliest(shares);
+  const [shares, winner] = predictNow();
   const opening = winner === likeliest(own) ? "The prediction stays " : "The prediction becomes ";
+  const gone = erasures();
   fill(named("what-if-result"), opening, make("b", {}, className(winner)), " ",
     exact(shares[winner]), ". It has moved by TVD ", exact(tvd(own, shares)),
-    ", the weights by JSD ", exact(jsd(item.values.attention, weights)), ".");
+    ", the weights by JSD ", exact(jsd(item.values.attention, weights)), ".",
+    gone ? ` ${gone} of ${weights.length} items erased.` : "");
   fill(named("what-if-classes"), comparisonTable(own, shares));
 }
 
@@ -36,6 +52,21 @@ function setWeights(weights, settled = true) {
   drawOutcome();
 }
 
+function keepTrace(name) {
+  const [shares, winner] = predictNow();
+  const repeated = name === "drag" && trace[0]?.name === "drag"; // one drag, many steps
+  trace = [{name, weights: now.weights, winner, share: shares[winner]}, ...trace.slice(repeated ? 1 : 0)];
+  trace = trace.slice(0, MOST_TRIES);
+  drawTrace();
+}
+
+function drawTrace() {
+  named("what-if-trace-part").hidden = trace.length === 0;
+  fill(named("what-if-trace"), ...trace.map((one, index) => make("li", {},
+    make("button", {type: "button", "data-trace": index}, `${NAMES[one.name]}: `, className(one.winner),
+      ` ${number(one.share)}`))));
+}
+
 const tries = {
   shuffle: () => shuffled(now.weights),
   uniform: () => uniform(now.weights.length),
@@ -45,11 +76,14 @@ const tries = {
 };
 
 export function attempt(name) {
-  if (now) setWeights(tries[name]());
+  if (!now) return;
+  setWeights(tries[name]());
+  if (name !== "reset") keepTrace(name);
 }
 
 export function openWhatIf(item) {
   now = null;
+  trace = [];
   place.hidden = !item.affine;
   named("no-what-if").hidden = Boolean(item.affine);
   if (!item.affine) return;
@@ -59,14 +93,20 @@ export function openWhatIf(item) {
   top.max = Math.max(1, item.tokens.length - 1);
   place.querySelector("[data-try=adversary]").disabled = !item.values.adversary;
   attempt("reset");
+  drawTrace();
 }
 
 listenToDials(words, {
   read: (index) => now.weights[index],
   full: () => now.full,
-  set: (index, weight, settled) => setWeights(withOne(now.weights, index, weight), settled),
+  set: (index, weight, settled) => {
+    setWeights(withOne(now.weights, index, weight), settled);
+    if (settled) keepTrace("drag");
+  },
 });
 place.addEventListener("click", (event) => {
   const button = event.target.closest("[data-try]");
   if (button) attempt(button.dataset.try);
+  const earlier = trace[event.target.closest("[data-trace]")?.dataset.trace];
+  if (earlier) setWeights(earlier.weights);
 });

@@ -1,0 +1,106 @@
+"""Curves of erasure: the share of documents whose decision has changed, by the fraction erased.
+
+A box plot of the fractions would sit at 1 where many decisions never change. A curve shows both how
+early an order changes decisions and how many it never changes. Each curve is named at its end.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import altair as alt
+import numpy as np
+
+from assay.report.charts.distributions import Values
+from assay.report.charts.style import (
+    ATTENTION,
+    COMPARISON,
+    LABEL_WIDTH,
+    TEXT_SIZE,
+    WIDTH,
+    Figure,
+    Rows,
+    across,
+    chart,
+    layered,
+    short,
+)
+from assay.report.sections.erasure import ORDER, ORDERS
+from assay.runs.directory import RunRecord
+
+HEIGHT = 210
+STEPS = np.linspace(0.0, 1.0, 21)
+FRACTION = "fraction of the items erased"
+LABEL_ROOM = 150  # pixels right of the curves
+BETWEEN = TEXT_SIZE / HEIGHT  # labels are at least a line apart
+DASHES: Mapping[str, list[int]] = {"random": [2, 3], "ascending": [6, 3], "optimal": [1, 0]}
+SPOKEN = (0.1, 0.5)  # fractions named in the description
+
+
+def flip_curves(record: RunRecord) -> Iterator[Figure]:
+    """One curve per order, over all documents with at least two items."""
+    found = shares_changed(record)
+    if not found:
+        return
+    numbers = "; ".join(_in_words(name, shares) for name, shares in found.items())
+    description = f"Share of documents whose decision has changed, by {FRACTION}. {numbers}."
+    yield Figure("erase_order_curves", ORDER, _curves(found), description)
+
+
+def shares_changed(record: RunRecord) -> dict[str, Values]:
+    """For each order, the share of documents that it has changed at every step."""
+    found: dict[str, Values] = {}
+    for name in ORDERS:
+        never = record.measured(ORDER, "never_flips", name)["value"]
+        fractions = record.measured(ORDER, "fraction_to_flip", name)["value"].drop_nulls()
+        if never.count():
+            ranked = np.sort(fractions.to_numpy())
+            found[name] = np.searchsorted(ranked, STEPS + 1e-9, side="right") / never.count()
+    return found
+
+
+def _in_words(name: str, shares: Values) -> str:
+    parts = [f"{shares[np.searchsorted(STEPS, at)]:.2f} at {at:g}" for at in SPOKEN]
+    return f"{ORDERS[name]}: {', '.join(parts)}, {shares[-1]:.2f} in the end"
+
+
+def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
+    upward = alt.Y("share:Q", title=None).scale(domain=[0, 1], nice=False)
+    upward = upward.axis(format=".0%", tickCount=5, minExtent=LABEL_WIDTH)
+    rightward = across("at", FRACTION, (0.0, 1.0))
+    layers = [
+        chart(_rows(name, shares))
+        .mark_line(
+            color=_hue(name),
+            strokeWidth=3 if name == "attention" else 1.5,
+            strokeDash=DASHES.get(name, [1, 0]),
+            interpolate="step-after",
+        )
+        .encode(x=rightward, y=upward, tooltip="tooltip:N")
+        for name, shares in found.items()
+    ]
+    drawn = layered(*layers, *_labels(found))
+    return drawn.properties(width=WIDTH, height=HEIGHT, title="decisions changed, share")
+
+
+def _hue(name: str) -> str:
+    return ATTENTION if name == "attention" else COMPARISON
+
+
+def _rows(name: str, shares: Values) -> Rows:
+    rows: list[dict[str, float | str]] = [
+        {"at": short(at), "share": short(share)} for at, share in zip(STEPS, shares, strict=True)
+    ]
+    rows[0]["tooltip"] = _in_words(name, shares)  # a line has the tooltip of its first row
+    return rows
+
+
+def _labels(found: Mapping[str, Values]) -> Iterator[alt.Chart]:
+    """The names at the ends of the curves, moved apart, the highest first."""
+    ranked = sorted(found, key=lambda name: -found[name].sum())
+    place = 1.0 + BETWEEN
+    for name in ranked:
+        place = min(place - BETWEEN, float(found[name][-1]))
+        row: Rows = [{"share": short(place), "name": ORDERS[name]}]
+        text = chart(row).mark_text(
+            align="left", dx=4, color=_hue(name), fontSize=TEXT_SIZE, limit=LABEL_ROOM
+        )
+        yield text.encode(x=alt.value(WIDTH), y="share:Q", text="name:N")
