@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= runs/demo
 
-.PHONY: demo test check browser soak clean
+.PHONY: demo test check programs soak clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or pass PYTHON=/path/to/python3.11"; exit 1; }
@@ -15,14 +15,22 @@ $(VENV)/installed: pyproject.toml constraints.txt
 demo: $(VENV)/installed
 	$(BIN)/assay run --out $(OUT) --resume
 
-browser:
-	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
-	  else echo "Chromium is needed for the report's tests: install the package 'chromium'"; exit 1; fi
+# Programs that the report's tests need: a browser, a small LaTeX (about 150 MB), a reader of PDF.
+programs:
+	@missing=""; \
+	command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing="chromium"; \
+	{ command -v pdflatex && kpsewhich booktabs.sty; } >/dev/null || \
+	  missing="$$missing texlive-latex-base texlive-latex-recommended"; \
+	command -v pdftotext >/dev/null || missing="$$missing poppler-utils"; \
+	[ -z "$$missing" ] && exit 0; \
+	sudo=""; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+	if command -v apt-get >/dev/null && $$sudo true 2>/dev/null; then \
+	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	else echo "The report's tests need these packages, install them: $$missing"; exit 1; fi
 
 # Everything: style, types and all tests, in two processes.
-test: $(VENV)/installed browser
+test: $(VENV)/installed programs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -10,9 +10,9 @@
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
 verdict. `huggingface` and `tap` attach models of your own, and `check_model` proves that a model is
-attached faithfully. `write_report` redraws the page of a run directory, `compare` shows several
-runs side by side, and `register` adds your own probes, scores and corpora. Mistakes that you can
-correct raise `UserError`.
+attached faithfully. `write_report` redraws the page of a run directory, `export_without_text`
+copies one without its texts, `compare` shows several runs side by side, and `register` adds your
+own probes, scores and corpora. Mistakes that you can correct raise `UserError`.
 """
 
 import os
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         audit,
         check_model,
         compare,
+        export_without_text,
         huggingface,
         load_corpus,
         register,
@@ -52,6 +53,7 @@ __all__ = [
     "audit",
     "check_model",
     "compare",
+    "export_without_text",
     "huggingface",
     "load_corpus",
     "register",

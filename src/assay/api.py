@@ -48,6 +48,7 @@ from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
 from assay.runs.run import Results, measure, training_of
 from assay.runs.validation import check_probes, resolve_device
+from assay.runs.without_text import copy_without_text
 from assay.runs.word_vectors import COMPUTED_VECTORS, choose_vectors, compute_vectors
 from assay.scores import SCORES
 from assay.scores.score import Score
@@ -67,6 +68,7 @@ __all__ = [
     "audit",
     "check_model",
     "compare",
+    "export_without_text",
     "huggingface",
     "load_corpus",
     "register",
@@ -103,18 +105,25 @@ class Audit(Results):
 
     model: TrainedModel | Model
 
-    def report(self, path: str | Path) -> Path:
-        """Write the report as one offline HTML file."""
-        with self._folder() as folder:
+    def report(self, path: str | Path, *, without_text: bool = False) -> Path:
+        """Write the report as one offline HTML file.
+
+        With `without_text`, documents are shown by number and items by position, so that the page
+        can be shared even if the documents cannot.
+        """
+        with self._folder(without_text) as folder:
             return draw_report(folder, Path(path))
 
-    def save(self, folder: str | Path) -> Path:
-        """Write a run directory with the model, the tables and the report."""
+    def save(self, folder: str | Path, *, without_text: bool = False) -> Path:
+        """Write a run directory with the model, the tables and the report.
+
+        With `without_text`, the model and all texts are left out.
+        """
         place = Path(folder)
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
             raise UserError(f"{place} exists and is not an empty folder: name a new one")
         place.mkdir(parents=True, exist_ok=True)
-        self._write_all(place)
+        self._write_all(place, without_text)
         draw_report(place)
         return place
 
@@ -146,13 +155,16 @@ class Audit(Results):
         )
 
     @contextmanager
-    def _folder(self) -> Iterator[Path]:
+    def _folder(self, without_text: bool = False) -> Iterator[Path]:
         """A run directory that is gone afterwards."""
         with tempfile.TemporaryDirectory() as name:
-            self._write_all(Path(name))
+            self._write_all(Path(name), without_text)
             yield Path(name)
 
-    def _write_all(self, folder: Path) -> None:
+    def _write_all(self, folder: Path, without_text: bool = False) -> None:
+        if without_text:
+            self.without_text().write(folder)
+            return
         if isinstance(self.model, TrainedModel):  # an attached model is the caller's to keep
             save_model(folder, self.model)
         self.write(folder)
@@ -327,6 +339,17 @@ def huggingface(
 def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:
     """Redraw the report of a run directory, into the directory or to another file."""
     return draw_report(Path(run_dir), None if out is None else Path(out))
+
+
+def export_without_text(run_dir: str | Path, out: str | Path) -> Path:
+    """Copy a finished run into a new folder without any text, and draw its report there.
+
+    The copy can be shared even if the documents cannot: items are shown by their position and
+    documents by their number. The model and the cached jobs are not copied.
+    """
+    folder = copy_without_text(Path(run_dir), Path(out))
+    draw_report(folder)
+    return folder
 
 
 def compare(run_dirs: Sequence[str | Path], out: str | Path = "comparison.html") -> Path:

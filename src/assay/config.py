@@ -81,6 +81,7 @@ class Execution:
     ray_address: str | None = None  # of a cluster to join; else Ray starts on this machine
     watching: Watching = unwatched  # shows the progress of an engine's jobs
     stage: Stage = unannounced  # is told when a stage of a run starts and ends
+    without_text: bool = False  # leave the texts of the documents out of the run directory
 
     def parallel_jobs(self, threads: int) -> int:
         """The number of jobs that run at a time, if each has so many threads.

@@ -121,6 +121,19 @@ def test_a_saved_audit_is_a_run_directory(audit: assay.Audit, tmp_path: Path):
     assert pl.read_parquet(folder / "evidence.parquet").equals(audit.evidence())
 
 
+def test_texts_can_be_left_out(audit: assay.Audit, tmp_path: Path):
+    folder = audit.save(tmp_path / "run", without_text=True)
+    assert not (folder / "model.json").exists()
+    tokens = pl.read_parquet(folder / "instances.parquet")["tokens"]
+    assert all(each == [str(n + 1) for n in range(len(each))] for each in tokens.to_list())
+    page = (folder / "report.html").read_bytes()
+    assert b"Texts are left out of this page" in page
+    assert audit.report(tmp_path / "page.html", without_text=True).read_bytes() == page
+    whole = audit.save(tmp_path / "whole")
+    copy = assay.export_without_text(whole, tmp_path / "copy")
+    assert (copy / "report.html").read_bytes() == page
+
+
 def test_a_saved_audit_overwrites_nothing(audit: assay.Audit, tmp_path: Path):
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path, tmp_path / "file"):

@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
     """The system's Chromium; nothing is downloaded."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
-        pytest.skip("no browser found: install the system package 'chromium' (make browser)")
+        pytest.skip("no browser found: install the system package 'chromium' (make programs)")
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield opened

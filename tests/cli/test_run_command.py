@@ -49,6 +49,18 @@ def test_a_finished_run_is_not_overwritten_and_can_be_resumed(assay, small_run, 
     assert assay("run", *small_run, "--out", out, "--resume").out == process.stdout
 
 
+def test_a_copy_without_texts_is_written_beside_the_run_or_elsewhere(assay, finished, tmp_path):
+    out, _ = finished
+    beside = out.with_name(f"{out.name}-without-text")
+    assert assay("report", out, "--without-text").out == f"Report: {beside / 'report.html'}\n"
+    copy = tmp_path / "copy"
+    assert assay("report", out, "--without-text", "--out", copy).code == 0
+    assert (copy / "report.html").read_bytes() == (beside / "report.html").read_bytes()
+    refused = assay("report", out, "--out", copy)
+    assert refused.code == 2
+    assert "--without-text" in refused.err
+
+
 def test_the_report_is_redrawn(assay, finished):
     out, _ = finished
     (out / "report.html").unlink()

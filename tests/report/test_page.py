@@ -117,7 +117,7 @@ def test_the_policy_names_the_two_scripts_that_may_run(elements: Elements) -> No
 
 def test_figures_are_definitions_that_no_browser_runs(elements: Elements) -> None:
     inert = [text for kind, text in elements.scripts if kind == "application/json"]
-    assert len(inert) == len(elements.named("img")) + 1  # and the documents
+    assert len(inert) == len(elements.named("img")) + 2  # the documents, letters of LaTeX
     assert not [text for text in inert if "<" in text or "&" in text]
     titles = json.dumps([json.loads(text) for text in inert])
     assert CLASSES[2] in titles  # read back, the name is whole

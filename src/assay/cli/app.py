@@ -76,6 +76,13 @@ def _write_line(line: str) -> None:
     sys.stderr.flush()
 
 
+WithoutText = Annotated[
+    bool,
+    typer.Option(
+        "--without-text",
+        help="Leave all texts out of the run directory and the page, to share them.",
+    ),
+]
 LogJson = Annotated[
     bool,
     typer.Option("--log-json", help="On standard error, write one JSON object per line instead."),

@@ -7,6 +7,7 @@ import typer
 
 from assay.cli.app import app, console, say
 from assay.cli.results import print_results
+from assay.errors import UserError
 
 
 @app.command()
@@ -14,8 +15,21 @@ def report(
     directory: Annotated[Path, typer.Argument(help="A run directory.")],
     figures: Annotated[
         bool,
-        typer.Option("--figures", help="Also write the figures as SVG and PDF, in column width."),
+        typer.Option(
+            "--figures",
+            help="Also write figures as SVG, PDF, PNG and CSV, and tables as CSV and LaTeX.",
+        ),
     ] = False,
+    without_text: Annotated[
+        bool,
+        typer.Option("--without-text", help="Copy the run into --out, without any text."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder of the copy without texts.", show_default="DIRECTORY-without-text"
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print every finding with its reason.")
     ] = False,
@@ -26,10 +40,17 @@ def report(
       assay report runs/demo
       assay report runs/demo --explain
       assay report runs/demo --figures
+      assay report runs/demo --without-text --out to-share
     """
     from assay.report.exports import write_figures
     from assay.report.page import write_report
+    from assay.report.page_tables import write_tables
+    from assay.runs.without_text import copy_without_text
 
+    if without_text:
+        directory = copy_without_text(directory, out)
+    elif out is not None:
+        raise UserError(f"--out {out} belongs to --without-text: add it, or leave --out out")
     page = write_report(directory)
     if explain:
         print_results(directory, page, explain=True)
@@ -38,6 +59,8 @@ def report(
     if figures:
         drawn = write_figures(directory)
         typer.echo(f"Figures: {directory / 'figures'} ({len(drawn)} files)")
+        tables = write_tables(page)
+        typer.echo(f"Tables: {directory / 'tables'} ({len(tables)} files)")
 
 
 @app.command()

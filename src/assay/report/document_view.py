@@ -142,6 +142,7 @@ def heading(record: RunRecord) -> dict[str, Any]:
         "scores": {name: score(name) for name in record.scores if name not in NOT_SHOWN},
         "site": shown(record.manifest.attached.text("shows") or ""),
         "sorts": dict(SORTS),
+        "without_text": record.manifest.without_text,
     }
 
 

@@ -14,6 +14,7 @@ from assay.data.files import write_file
 from assay.report import text as words
 from assay.report.charts import paper_figures
 from assay.report.charts.style import for_paper
+from assay.report.figure_data import figure_csv
 from assay.report.sections.run import describe_run
 from assay.report.sections.tables import EVERYTHING, by_class, meaning_of, principal, subject_of
 from assay.report.sections.verdict import TESTED, by_notion
@@ -128,10 +129,12 @@ def _line(*cells: str) -> str:
 
 
 def write_figures(run_dir: Path) -> list[Path]:
-    """Write `figures/NAME.svg` and `.pdf` into a run directory and return their paths."""
+    """Write `figures/NAME` as SVG, PDF, PNG and CSV into a run directory; return the paths."""
     written: list[Path] = []
     for figure in paper_figures(read_run(run_dir)):
-        for suffix, content in for_paper(figure).items():
+        files = for_paper(figure)
+        files["csv"] = figure_csv(figure.definition).encode()
+        for suffix, content in files.items():
             path = run_dir / "figures" / f"{figure.name}.{suffix}"
             _write(path, content)
             written.append(path)

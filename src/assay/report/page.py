@@ -30,6 +30,7 @@ from assay.report.charts.captions import caption, is_shown_first
 from assay.report.charts.style import Figure, data_uri, figure_script, live
 from assay.report.document_view import MOST_DOCUMENTS, DocumentData, document_data
 from assay.report.exports import summary_tex
+from assay.report.page_tables import numbered
 from assay.report.sections import erasure, rationale
 from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
@@ -68,6 +69,7 @@ VIEW = (
     "list",
     "keys",
     "view",
+    "downloads",
 )
 FIGURES = ("tip", "figures")
 STYLES = (
@@ -81,6 +83,7 @@ STYLES = (
     "heat",
     "documents",
     "whatif",
+    "downloads",
     "print",
 )
 COMPARISON_STYLES = ("page", "verdict", "tables", "figures", "compare", "print")
@@ -136,9 +139,9 @@ def render(run: RunRecord) -> str:
     """
     content = _content(run)
     page = environment().get_template("page.html")
-    without = page.render(**content, **_view(DocumentData("", 0, len(run.instances), 0)))
+    without = numbered(page.render(**content, **_view(DocumentData("", 0, len(run.instances), 0))))
     room = MOST_BYTES - len(without.encode("utf-8", errors="replace"))
-    return page.render(**content, **_view(document_data(run, room)))
+    return numbered(page.render(**content, **_view(document_data(run, room))))
 
 
 def _content(run: RunRecord) -> dict[str, Any]:
@@ -153,6 +156,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "css": Markup(page_style()),  # our own files: they hold nothing from the data
         "scripts": [Markup(text) for text in _scripts(any(pictures.values()))],
         "run": description,
+        "without_text": run.manifest.without_text,
         "probes": run.probes,
         "guessing": guessing_sentence(run.manifest),
         "counts": counts(run.verdict),
@@ -176,6 +180,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "example": documents.typical(run),
         "published": published(run),
         "pictures": pictures,
+        "latex_letters": words.IN_LATEX,
         "selection": documents.select(run),
         "most_documents": MOST_DOCUMENTS,
         "most_items": documents.MOST_ITEMS,

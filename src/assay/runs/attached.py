@@ -27,12 +27,12 @@ from assay.models.foreign_errors import errors_of_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, probe_costs, scores_for
+from assay.runs.claim import claim_directory, is_done
 from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, collect, run_audit
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
-from assay.runs.run import Results, claim_directory, describe_corpus, test_metrics, versions
+from assay.runs.run import Results, describe_corpus, test_metrics, versions, write_results
 from assay.runs.timing import RunTiming
-from assay.runs.validation import check_directory
 from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments
 
@@ -81,15 +81,16 @@ def execute_attached(
     resume: bool,
 ) -> None:
     """Check, audit and judge a model: fill the run directory with everything a report needs."""
-    check_directory(out, settings.as_record(), resume)
+    if is_done(out, settings.as_record(), resume, execution.without_text):
+        return
     timing = RunTiming(execution.stage)
     with timing.stage("check"):
         checked = check_attached(model, corpus, settings)
     with locked(out):
-        claim_directory(out, settings.as_record())
+        claim_directory(out, settings.as_record(), execution.without_text)
         results = _measure(checked, corpus, settings, out / "jobs", attached, execution, timing)
         with timing.stage("tables"):
-            results.write(out)
+            write_results(results, out, execution.without_text)
         timing.write(out)
 
 

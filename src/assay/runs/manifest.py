@@ -15,6 +15,7 @@ from assay.errors import UserError
 
 RUN_FILE = "run.json"
 RUNNING, COMPLETE = "running", "complete"
+TEXTS, LEFT_OUT = "texts", "left out"  # the mark of a run directory without texts
 CURE = "repeat the run, or name the folder of another run"
 
 
@@ -100,9 +101,10 @@ class Manifest:
     fields: Fields
 
     @classmethod
-    def running(cls, settings: Mapping[str, Any]) -> "Manifest":
+    def running(cls, settings: Mapping[str, Any], without_text: bool = False) -> "Manifest":
         """The manifest of a run that has begun."""
-        return cls(Fields(RUN_FILE, {"status": RUNNING, "settings": settings}))
+        texts = {TEXTS: LEFT_OUT} if without_text else {}
+        return cls(Fields(RUN_FILE, {"status": RUNNING, "settings": settings, **texts}))
 
     @classmethod
     def complete(
@@ -169,6 +171,11 @@ class Manifest:
     @property
     def is_complete(self) -> bool:
         return self.status == COMPLETE
+
+    @property
+    def without_text(self) -> bool:
+        """Whether the texts of the documents are left out of the run directory."""
+        return self.fields.text(TEXTS) == LEFT_OUT
 
     @property
     def settings(self) -> Fields:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -23,6 +23,7 @@ from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import AuditResult, inputs_of, sample_of
+from assay.runs.claim import claim_directory, is_done
 from assay.runs.directory import PROBES_FILE
 from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
 from assay.runs.further_trainings import (
@@ -35,10 +36,11 @@ from assay.runs.further_trainings import (
 )
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, collect, run_audit, run_training
 from assay.runs.lock import locked
-from assay.runs.manifest import RUN_FILE, Manifest
-from assay.runs.store import finished, sweep
+from assay.runs.manifest import Manifest
+from assay.runs.store import copy_file, finished, sweep
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
+from assay.runs.without_text import manifest_without_text, remove_private, tables_without_text
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
 from assay.statistics.classification import f1, macro_f1
 from assay.statistics.intervals import balanced_accuracy_interval
@@ -79,6 +81,12 @@ class Results:
         manifest = self.manifest
         return judge(self.rows, self.seed, manifest.not_applicable, guesses, manifest.not_measured)
 
+    def without_text(self) -> Self:
+        """The same without the texts and ids of the documents, ready to be written and shared."""
+        instances, rows = tables_without_text(self.instances, self.rows)
+        manifest = manifest_without_text(self.manifest)
+        return replace(self, instances=instances, rows=rows, manifest=manifest)
+
     def write(self, folder: Path) -> None:
         """Write the tables of a run directory, and last the manifest that calls it complete."""
         write_parquet(folder / "instances.parquet", self.instances)
@@ -113,7 +121,8 @@ def execute_run(
     execution = execution or Execution()
     settings = settings.resolved(probes_of_trained_models())
     check_probes(settings.probes)
-    check_directory(out, settings.as_record(), resume)
+    if is_done(out, settings.as_record(), resume, execution.without_text):
+        return
     timing = RunTiming(execution.stage)
     with timing.stage("corpus"):
         corpus = corpus_for(
@@ -131,7 +140,7 @@ def execute_run(
     computed = settings.vectors in COMPUTED_VECTORS
     task = None if computed else training_of(settings, corpus, execution.vectors)
     with locked(out):
-        claim_directory(out, settings.as_record())
+        claim_directory(out, settings.as_record(), execution.without_text)
         if task is None:
             with timing.stage("vectors"):
                 vectors = compute_vectors(settings, corpus, out / "jobs", execution.track)
@@ -165,14 +174,27 @@ def _fill(
     base = TrainedBase(place.resolve(), task)
     results, trained = measure(settings, base, training, out / "jobs", execution, timing, budget)
     with timing.stage("tables"):
-        for name in (WEIGHTS, DESCRIPTION):
-            write_file(out / name, _copy_of(place / name))
-        if trained.base_outputs is not None:
-            for name in BASE_OUTPUTS:
-                write_file(out / "outputs" / name, _copy_of(trained.base_outputs / name))
-        results.write(out)
+        if not execution.without_text:
+            _copy_models(out, place, trained)
+        write_results(results, out, execution.without_text)
     timing.write(out)
     sweep(out)  # what workers left that were killed while the run went on
+
+
+def _copy_models(out: Path, place: Path, trained: TrainedEvidence) -> None:
+    """Copy the run's model and, where probes needed them, its predictions out of the jobs."""
+    for name in (WEIGHTS, DESCRIPTION):
+        copy_file(place / name, out / name)
+    if trained.base_outputs is not None:
+        for name in BASE_OUTPUTS:
+            copy_file(trained.base_outputs / name, out / "outputs" / name)
+
+
+def write_results(results: Results, out: Path, without_text: bool) -> None:
+    """Fill the run directory; without texts, also delete the jobs that hold them."""
+    (results.without_text() if without_text else results).write(out)
+    if without_text:
+        remove_private(out)
 
 
 def measure(
@@ -197,14 +219,6 @@ def measure(
     manifest = manifest_of(settings, base.training, training, audited, trained)
     classes = base.training.corpus.classes
     return Results(audited.instances, evidence, classes, manifest, settings.seed), trained
-
-
-def claim_directory(out: Path, settings: Mapping[str, Any]) -> None:
-    """Make the folder this run's, after removing what a killed process left half-written."""
-    if out.is_dir():
-        sweep(out)
-    if not (out / RUN_FILE).exists():
-        Manifest.running(settings).write(out)
 
 
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
@@ -383,7 +397,3 @@ def test_metrics(instances: pl.DataFrame, corpus: Corpus) -> dict[str, Any]:
         positive = corpus.classes[1]
         metrics["f1"] = f1(labels, predictions, positive)
     return metrics
-
-
-def _copy_of(source: Path) -> Any:
-    return lambda place: place.write_bytes(source.read_bytes())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import VERSION
-from assay.data.files import TEMPORARY, disk_errors, sync, temporary_prefix
+from assay.data.files import TEMPORARY, disk_errors, sync, temporary_prefix, write_file
 
 CHECKPOINT = "checkpoint-"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -114,6 +114,11 @@ def _rename(temporary: Path, place: Path) -> None:
 def checkpoint_path(folder: Path, job: Job) -> Path:
     """The file with the last long epoch of an unfinished training; see `training.checkpoints`."""
     return folder / f"{CHECKPOINT}{job.key}.safetensors"
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file, atomically."""
+    write_file(target, lambda unfinished: shutil.copyfile(source, unfinished))
 
 
 def sweep(folder: Path) -> None:

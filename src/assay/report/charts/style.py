@@ -97,6 +97,7 @@ def _config(ink: str) -> dict[str, Any]:
 
 
 PIXELS, POINTS = 96, 72  # per inch, on a screen and in a PDF
+SCALE = 3  # pixels of a PNG for each of a screen: about 290 per inch
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # of Vega-Lite
 BOTH_SCHEMES = f"svg{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK}}}}}"
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
@@ -163,7 +164,14 @@ def for_paper(figure: Figure) -> dict[str, bytes]:
     """The files that a paper can include, by suffix."""
     drawing = svg(figure, LIGHT)
     pdf: bytes = vl_convert.svg_to_pdf(_sized(drawing, figure.inches * POINTS))
-    return {"svg": _sized(drawing, figure.inches * PIXELS).encode(), "pdf": pdf}
+    png: bytes = vl_convert.svg_to_png(_on_white(drawing), scale=SCALE)
+    return {"svg": _sized(drawing, figure.inches * PIXELS).encode(), "pdf": pdf, "png": png}
+
+
+def _on_white(drawing: str) -> str:
+    """A drawing with a white background: not every program shows a transparent PNG on white."""
+    head, bracket, rest = drawing.partition(">")
+    return f'{head}{bracket}<rect width="100%" height="100%" fill="white"/>{rest}'
 
 
 def _sized(drawing: str, width: float) -> str:

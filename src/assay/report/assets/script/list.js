@@ -34,7 +34,7 @@ function entry(item) {
   const key = item.keys[sort.value];
   const value = sort.value === "length" ? count(key) : number(key);
   const right = item.label === item.prediction;
-  const words = item.tokens.slice(0, OPENING).join(" ");
+  const words = data.without_text ? `document ${item.name}` : item.tokens.slice(0, OPENING).join(" ");
   const button = make("button", {type: "button"},
     make("span", {class: "key"}, value),
     make("span", {class: "kind"}, make("bdi", {}, data.classes[item.prediction]),
