@@ -24,7 +24,7 @@ function saveText(name, text, kind) {
 
 // CSV. Text that a spreadsheet would take for a formula begins with an apostrophe.
 
-function cell(value) {
+function csvCell(value) {
   const text = String(value);
   const acts = typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text);
   const safe = acts ? `'${text}` : text;
@@ -32,7 +32,7 @@ function cell(value) {
 }
 
 function csv(rows) {
-  return rows.map((row) => row.map(cell).join(",") + "\n").join("");
+  return rows.map((row) => row.map(csvCell).join(",") + "\n").join("");
 }
 
 // Figures
