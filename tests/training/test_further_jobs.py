@@ -64,8 +64,8 @@ def test_what_two_probes_ask_for_is_trained_once():
     tasks = graph_tasks(plan_jobs(wanted, base(), NOWHERE))
     assert len({task.key for task in tasks}) == len(tasks)
     assert len(tasks) < len(wanted)
-    again = TrainingSpec(1, 1)  # `uniform` and `seeds` both want the network with the next seed
-    assert sum(again in plan for plan in asked) == 2
+    again = TrainingSpec(1, 1)  # several probes want the network with the next seed
+    assert sum(again in plan for plan in asked) >= 2
 
 
 def test_two_ways_to_say_the_same_training_are_one_job():

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import torch
+from torch import Tensor
 
 from assay.data.batches import EncodedSplit
 from assay.data.corpus import Corpus, Document
@@ -21,20 +22,25 @@ from assay.engines import Task
 from assay.evidence import empty, sign
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import Network
-from assay.models.view import NotApplicable
+from assay.models.view import NotApplicable, View
 from assay.probes import PROBES
 from assay.probes.probe import Trainings
 from assay.runs.jobs import TrainJob
 from assay.runs.store import Job, checkpoint_path, code_identity, finished, publish
 from assay.runs.timing import training_kind, write_job_timing
+from assay.scores import SCORES
 from assay.scores.leave_one_out import leave_one_out
-from assay.training.imposed_weights import SPLITS, halves, imposed_weights
+from assay.training.erased_items import erased_corpus, masked_items
+from assay.training.imposed_weights import halves, imposed_weights
 from assay.training.loop import fit, stopped_improving
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
+from assay.training.shuffled_labels import with_shuffled_labels
 from assay.training.specs import (
+    SPLITS,
     BaseModelSpec,
     DeceptionObjective,
+    ErasedItems,
     ImitationObjective,
     ModelOutputs,
     ModelSpec,
@@ -103,10 +109,19 @@ class FurtherTrainingJob:
             "half": spec.half,
             "started": spec.start is not None,
             "patience": spec.patience,
+            "erased": None if spec.erased is None else _erased_identity(spec.erased),
+            "shuffled_labels": spec.shuffled_labels,
+            "scores": spec.scores,
             "needs": [place.name for place in self.needs.values()],
             "keep": [self.keep_model, self.keep_train],
         }
         return Job("further", identity, self.code)
+
+
+def _erased_identity(erased: ErasedItems) -> dict[str, object]:
+    """What changes the documents; the model of the importance is among the job's needs."""
+    by = "random" if erased.of is None else erased.score
+    return {"share": erased.share, "keep": erased.keep, "by": by}
 
 
 FurtherJob = BasePredictionJob | FurtherTrainingJob
@@ -128,7 +143,9 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
     torch.set_num_threads(task.threads)
     corpus = task.base.training.corpus
     network = load_model(task.base.place).network.to(task.base.training.device)
-    scores = {"leave_one_out": leave_one_out} if task.source.leave_one_out else None
+    scores = _score_functions(task.source.scores)
+    if task.source.leave_one_out:
+        scores = {"leave_one_out": leave_one_out, **scores}
 
     def fill(place: Path) -> None:
         for name in SPLITS:
@@ -142,8 +159,8 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
 
 def _train_further(task: FurtherTrainingJob, start: float) -> Path:
     torch.set_num_threads(task.training.threads)
-    corpus, spec = task.training.corpus, task.source
-    splits = _splits(task)
+    spec, corpus = task.source, _documents(task)
+    splits = _splits(task, corpus)
     network = _network(task)
     train = splits["train"] if spec.half is None else _half(corpus, spec.half)
     training = fit(
@@ -158,8 +175,12 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
     )
 
     def fill(place: Path) -> None:
+        scores = _score_functions(spec.scores)
         for name in SPLITS if task.keep_train else SPLITS[1:]:
-            write_parquet(place / f"{name}.parquet", predict_split(network, splits[name]))
+            predictions = predict_split(network, splits[name], scores)
+            if spec.erased is not None and task.keep_train:
+                predictions = predictions.with_columns(masked_items(splits[name].documents))
+            write_parquet(place / f"{name}.parquet", predictions)
         if isinstance(spec.objective, DeceptionObjective):
             _predict_without_marked(place, network, corpus)
         if task.keep_model:
@@ -174,9 +195,21 @@ def _write_seconds(place: Path, task: FurtherJob, start: float) -> None:
     write_job_timing(place, time.perf_counter() - start, kind=training_kind(task.source))
 
 
-def _splits(task: FurtherTrainingJob) -> dict[str, EncodedSplit]:
+def _score_functions(names: Sequence[str]) -> dict[str, Callable[[View], Tensor]]:
+    return {name: SCORES[name].compute for name in names}
+
+
+def _documents(task: FurtherTrainingJob) -> Corpus:
+    """The corpus as this training reads it."""
+    corpus, spec = task.training.corpus, task.source
+    if spec.erased is not None:
+        corpus = erased_corpus(spec.erased, corpus, task.needs, spec.order_seed)
+    return with_shuffled_labels(corpus, spec.order_seed) if spec.shuffled_labels else corpus
+
+
+def _splits(task: FurtherTrainingJob, corpus: Corpus) -> dict[str, EncodedSplit]:
     """All splits, with imposed weights where the training has any."""
-    corpus, imposed = task.training.corpus, task.source.imposed
+    imposed = task.source.imposed
     splits = {name: _encoded(corpus, getattr(corpus, name)) for name in SPLITS}
     if imposed is None:
         return splits

@@ -67,6 +67,10 @@ def training_kind(spec: ModelSpec) -> str:
         return f"imposed: {spec.imposed.kind}"
     if spec.half is not None:
         return "half of the documents"
+    if spec.erased is not None:
+        return "items kept" if spec.erased.keep else "items masked"
+    if spec.shuffled_labels:
+        return "shuffled labels"
     return "task" if spec.attention is None else spec.attention
 
 

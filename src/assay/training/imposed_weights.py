@@ -16,9 +16,8 @@ from torch import Tensor
 
 from assay.data.corpus import Corpus, Document
 from assay.statistics.keyed_random import document_keys, permutations
-from assay.training.specs import ImposedWeights, ModelSpec
+from assay.training.specs import SPLITS, ImposedWeights, ModelSpec
 
-SPLITS = ("train", "dev", "test")
 Weights = list[Tensor]  # per document; each sums to one
 
 

@@ -18,6 +18,7 @@ from assay.training.loop import EVALUATION_CELLS
 from assay.training.specs import Predictions
 
 SCORED_PAIRS = 150_000  # squared items per batch where scores are computed: they grow that way
+DESCRIBED = ("id", "label", "probabilities", "attention")  # columns; all others are scores
 Scores = Mapping[str, Callable[[View], Tensor]]  # column -> (B, T) per batch
 
 
@@ -55,11 +56,13 @@ def _predict_batch(view: View, scores: Scores) -> pl.DataFrame:
 def read_predictions(path: Path) -> Predictions:
     """The predictions that `predict_split` wrote as Parquet."""
     frame = pl.read_parquet(path)
+    scores = [name for name in frame.columns if name not in DESCRIBED]
     return Predictions(
         tuple(frame["id"]),
         frame["label"].to_numpy(),
         np.array(frame["probabilities"].to_list()),
         pad_lists(frame["attention"]),
+        {name: pad_lists(frame[name]) for name in scores},
     )
 
 

@@ -4,12 +4,13 @@ A probe declares the models it needs and never trains. A specification is a valu
 that declare the same one share it, and one that builds on another model contains it.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+SPLITS = ("train", "dev", "test")
 WeightKind = Literal["weights", "permuted", "tf-idf", "leave_one_out", "own half", "other half"]
 
 
@@ -18,6 +19,7 @@ class BaseModelSpec:
     """The run's own model, which is trained already and only predicts."""
 
     leave_one_out: bool = False  # also compute leave-one-out on every split
+    scores: tuple[str, ...] = ()  # further scores to compute on every split, by name
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class ImposedWeights:
 
 
 @dataclass(frozen=True)
+class ErasedItems:
+    """Documents without their most important items, or with these alone; see `erased_items`."""
+
+    share: float  # of the items of a document
+    keep: bool = False  # keep these items alone; otherwise mask them
+    of: "ModelSpec | None" = None  # the model whose score is the importance; None: random items
+    score: str = "attention"
+
+
+@dataclass(frozen=True)
 class TrainingSpec:
     """One training. A field that is None is the same as for the run's own model."""
 
@@ -62,6 +74,9 @@ class TrainingSpec:
     start: "TrainingSpec | None" = None  # continue from this model instead of fresh weights
     epochs: int | None = None
     patience: int | None = None  # epochs without a better training loss; None: no early stop
+    erased: ErasedItems | None = None  # train and predict on documents changed in this way
+    shuffled_labels: bool = False  # the labels of train and dev are dealt out at random
+    scores: tuple[str, ...] = ()  # scores to compute beside the predictions, by name
 
 
 ModelSpec = BaseModelSpec | TrainingSpec
@@ -80,6 +95,8 @@ def models_read(spec: TrainingSpec) -> Iterator[ModelSpec]:
         yield spec.objective.base
     if spec.imposed is not None:
         yield from spec.imposed.of
+    if spec.erased is not None and spec.erased.of is not None:
+        yield spec.erased.of
 
 
 def _prerequisites(spec: TrainingSpec) -> Iterator[ModelSpec]:
@@ -96,6 +113,7 @@ class Predictions:
     labels: np.ndarray  # (N,)
     probabilities: np.ndarray  # (N, C >= 2)
     attention: np.ndarray  # (N, T), zero after the end of a document
+    scores: Mapping[str, np.ndarray] = field(default_factory=dict)  # (N, T), if any were computed
 
     @property
     def predictions(self) -> np.ndarray:
@@ -147,6 +165,9 @@ class TrainingBudget:
     from_scratch: bool
     deceptions: tuple[float, ...]  # weights of the penalty on the marked items
     imposed: tuple[str, ...] = ALL_GUIDES  # guide: the names of the weights that are imposed
+    retrainings: int = 3  # roar, fresh, sanity: seeds of every training on changed documents
+    masked_shares: tuple[float, ...] = (0.1, 0.25, 0.5)  # roar: ascending, below 1
+    kept_share: float = 0.2  # fresh
 
 
 # Wiegreffe & Pinter name 2e-4 to 1e-3; the ends show where the frontier begins and breaks.
@@ -181,6 +202,8 @@ def training_budget(
             patience=10,
             from_scratch=from_scratch,
             deceptions=(0.1, 1.0),
+            retrainings=seeds or 5,
+            masked_shares=tuple(step / 10 for step in range(1, 10)),
         )
     return TrainingBudget(
         seed=seed,
@@ -196,4 +219,5 @@ def training_budget(
         from_scratch=from_scratch,
         deceptions=(1.0,),
         imposed=DECIDING_GUIDES,
+        retrainings=seeds or 3,
     )
