@@ -44,7 +44,8 @@ def test_every_probe_that_needs_only_the_model_is_answered():
     assert {"agreement", "permutation", "adversary", "erase_one", "erase_order"} <= found
     assert {"identifiable", "sinks", "heads"} <= found
     reasons = audited().manifest.not_applicable
-    assert reasons.keys() == {"attention_contribution", "deeplift", "substitute"}
+    lacking = {"attention_contribution", "attention_polarity", "deeplift", "substitute"}
+    assert reasons.keys() == lacking
 
 
 def test_claims_about_several_models_need_a_trainer():

@@ -153,6 +153,9 @@ def test_the_sign_of_the_top_item_worked_by_hand():
     singles = erase_one.each_alone(erasure)
     assert singles.weaker.tolist() == [[1, 0, 1], [0, 0, 0]]  # equal items: nothing changes
     assert singles.at(np.array([0, 1])).weaker.tolist() == [1, 0]
+    assert singles.stronger.tolist() == [[0, 1, 0], [0, 0, 0]]
+    expected = erase_one.expectations(erasure, singles, np.array([0, 0]))
+    assert expected["polarity_violation_expected"].tolist() == [0.5, 0]
 
 
 def test_log_odds_of_three_classes():

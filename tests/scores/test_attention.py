@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from assay.models.view import NotApplicable, View
-from assay.scores.attention import attention_contribution, attention_norm, random
+from assay.scores.attention import (
+    attention_contribution,
+    attention_norm,
+    attention_polarity,
+    random,
+)
 from tests.builders.known_models import view_of
 from tests.builders.small_models import batch, network
 
@@ -48,3 +53,29 @@ def test_random_score_is_uniform():
     draws = random(view_of([2000]))[0].numpy()
     assert 0 <= draws.min() < 0.01 < 0.99 < draws.max() < 1
     assert draws.mean() == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_attention_polarity_by_hand(classes: int):
+    view = View(network(classes=classes, seed=4), batch([4, 2, 5], classes=classes))
+    found = attention_polarity(view).numpy()
+    weight, _ = (p.detach().numpy() for p in view.model.head.output.parameters())
+    for row, length in enumerate((4, 2, 5)):
+        decided = int(view.decisions[row])
+        for item in range(length):
+            logits = weight @ view.states.items[row, item].detach().numpy()
+            if classes == 2:
+                speaks = logits[0] if decided == 1 else -logits[0]
+            else:
+                speaks = logits[decided] - np.delete(logits, decided).mean()
+            expected = float(view.weights[row, item]) * speaks
+            assert found[row, item] == pytest.approx(expected)
+    assert (found[1, 2:] == 0).all()
+
+
+def test_polarities_add_up_to_the_log_odds_without_the_bias():
+    view = View(network(), batch([4, 7]))
+    bias = float(view.model.head.output.bias.detach())
+    sign = 2 * view.decisions.numpy() - 1
+    logits = view.logits[:, 0].numpy()
+    np.testing.assert_allclose(attention_polarity(view).sum(1), sign * (logits - bias), atol=1e-12)

@@ -24,7 +24,7 @@ NEEDS_EMBEDDING = (
     "lime",
     "kernel_shap",
 )
-NEEDS_AFFINE_TERMS = ("attention_contribution",)
+NEEDS_AFFINE_TERMS = ("attention_contribution", "attention_polarity")
 ADDITIVE = ("gradient_input", "integrated_gradients", "kernel_shap", "lime")
 OF_HEADS = tuple(name for name, score in SCORES.items() if score.heads)
 PLAIN = tuple(name for name in SCORES if name not in OF_HEADS)
@@ -125,7 +125,7 @@ def test_scores_are_zero_if_only_one_class_is_allowed():
     view = view_of([5, 5], encoder="average", task="pair", classes=3)
     allowed = torch.tensor([[False, True, False], [True, True, True]])
     view = replace(view, batch=replace(view.batch, allowed=allowed))
-    for name in set(PLAIN) - {"attention", "attention_norm", "attention_contribution", "random"}:
+    for name in set(PLAIN) - {"attention", "attention_norm", "random", *NEEDS_AFFINE_TERMS}:
         score = SCORES[name].compute(view)
         assert (score[0].abs() < 1e-12).all(), name
         assert score[1].isfinite().all(), name

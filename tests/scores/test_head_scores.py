@@ -7,10 +7,12 @@ import torch
 
 from assay.models.view import NotApplicable, View
 from assay.scores import SCORES
-from assay.scores.heads import attention_gradient, attention_rollout, attention_value_norm
+from assay.scores.attention import attention_polarity
+from assay.scores.heads import attention_gradient, attention_rollout, attention_value_norm, grad_sam
 from assay.statistics.divergence import class_probabilities
 from tests.builders.hand_made_models import Curved, documents, measured
 from tests.builders.models_with_heads import HEADS, ThreeHeads, batch_of, view_of
+from tests.builders.small_models import batch, network
 
 MODEL = ThreeHeads(3)
 NAMES = ("attention_rollout", "attention_value_norm", "attention_gradient")
@@ -88,3 +90,28 @@ def test_an_audit_compares_them_with_attention():
         assert f"tau_attention_{name}" in found
         values = audited.instances[name].to_list()
         assert all(np.isfinite(row).all() for row in values)
+
+
+def test_grad_sam_is_the_weight_times_the_positive_slope_in_each_head():
+    view, step = view_of(MODEL, (4,)), 1e-6
+    found = grad_sam(view)
+    for item in range(4):
+        expected = 0.0
+        for head in range(HEADS):
+            changed = []
+            for sign in (1, -1):
+                heads = view.heads.clone()
+                heads[:, head, item] += sign * step
+                p = class_probabilities(MODEL.decode_heads(view.states, heads[:, None])[:, 0])
+                changed.append(float(p[0, view.decisions[0]]))
+            slope = (changed[0] - changed[1]) / (2 * step)
+            expected += float(view.heads[0, head, item]) * max(0.0, slope)
+        assert float(found[0, item]) == pytest.approx(expected, abs=1e-8)
+
+
+def test_grad_sam_of_an_affine_model_is_its_positive_polarity():
+    """d p / d a_t = p (1 - p) z_t for a single logit."""
+    view = View(network(seed=4), batch([5, 3]))
+    p = view.probabilities[:, :1].numpy()
+    polarity = np.maximum(attention_polarity(view).numpy(), 0)
+    np.testing.assert_allclose(grad_sam(view), p * (1 - p) * polarity, atol=1e-9)

@@ -78,7 +78,7 @@ class ControlSettings:
 
 
 # No claim reads these probes, nor those that are left out under `quick`.
-UNREAD = ("substitute", "input_erasure", *OMITTED["quick"])
+UNREAD = ("substitute", "input_erasure", "states", *OMITTED["quick"])
 FULL = ControlSettings(
     documents=2_400,  # a quarter of them is test: fewer could not show that two F1 are equal
     probes=tuple(name for name in probes_of_trained_models() if name not in UNREAD),

@@ -18,6 +18,7 @@ from assay.probes import (
     roar,
     seeds,
     sinks,
+    states,
     substitute,
     uniform,
 )
@@ -26,6 +27,7 @@ from assay.probes.probe import Probe, Quantity
 _ALL = (
     agreement,
     permutation,
+    states,
     adversary,
     erase_one,
     erase_order,

@@ -11,6 +11,7 @@ published program drew a random position after the first, which could be i* itse
 The sign is a question of its own (Liu et al. 2022, polarity): is the prediction weaker without the
 top item, as a reader of the heat map expects, or stronger? The rest is renormalized, so an item
 makes the prediction stronger if it speaks for the decided class more than the others do together.
+A document whose prediction is stronger without its top item is a `polarity_violation`.
 """
 
 from dataclasses import dataclass
@@ -41,10 +42,11 @@ class Singles:
     flips: Floats
     weights: Floats
     weaker: Floats  # 1 where the prediction is weaker without the item, else 0
+    stronger: Floats  # 1 where it is stronger
 
     def at(self, place: Indices) -> "Singles":
         """The values of one item per document, (B,) each."""
-        parts = (self.js, self.flips, self.weights, self.weaker)
+        parts = (self.js, self.flips, self.weights, self.weaker, self.stronger)
         return Singles(*(np.take_along_axis(part, place[:, None], 1)[:, 0] for part in parts))
 
 
@@ -68,6 +70,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         top = top_item(importance, erasure.present, ties)
         drawn = other_item(erasure, top, lots[:, 0])
         pair = compare(singles, top, drawn) | expectations(erasure, singles, top)
+        pair["polarity_violation"] = singles.at(top).stronger
         pair["weaker_top"] = singles.at(top).weaker
         found |= {(quantity, name): values for quantity, values in pair.items()}
         pair = compare(singles, top, released)
@@ -85,10 +88,11 @@ def each_alone(erasure: Erasure) -> Singles:
     decided = decided_classes(erasure.intact)[:, None]
     flips = decided_classes(erasure.without_each) != decided
     before = log_odds(erasure.intact[:, None], decided)
-    weaker = log_odds(erasure.without_each, decided) < before - NO_CHANGE
+    after = log_odds(erasure.without_each, decided)
+    signs = (after < before - NO_CHANGE, after > before + NO_CHANGE)
     several = (item_counts(erasure) >= MIN_ITEMS)[:, None]
     singly = (jsd(p[:, None], q).numpy(), flips.astype(np.float64), erasure.weights)
-    parts = (*singly, weaker.astype(np.float64))
+    parts = (*singly, *(sign.astype(np.float64) for sign in signs))
     return Singles(*(np.where(several, part, np.nan) for part in parts))
 
 
@@ -134,12 +138,14 @@ def expectations(erasure: Erasure, singles: Singles, top: Indices) -> dict[str, 
     """The same compared with the expectation over all other items."""
     others = erasure.present & (np.arange(erasure.present.shape[1]) != top[:, None])
     count = np.maximum(others.sum(1), 1)
-    js, flips = (np.where(others, p, 0.0).sum(1) / count for p in (singles.js, singles.flips))
+    parts = (singles.js, singles.flips, singles.stronger)
+    js, flips, stronger = (np.where(others, p, 0.0).sum(1) / count for p in parts)
     one = singles.at(top)
     several = ~np.isnan(one.js)
     return {
         "delta_js_expected": one.js - js,
         "flip_random_expected": np.where(several, flips, np.nan),
+        "polarity_violation_expected": np.where(several, stronger, np.nan),
     }
 
 
@@ -194,6 +200,15 @@ PROBE = Probe(
             direction="lower is more faithful",
         ),
         Quantity("flip_neither", "neither does", ("share",)),
+        Quantity(
+            "polarity_violation",
+            "is the prediction stronger without the top item",
+            ("share",),
+            direction="lower is more faithful",
+        ),
+        Quantity(
+            "polarity_violation_expected", "share of the other items without which it is", ("mean",)
+        ),
         Quantity("flip_any", "some single item, whichever, does", ("share",)),
         Quantity(
             "flip_share",

@@ -42,6 +42,7 @@ from assay.report.sections.other_scores import other_scores
 from assay.report.sections.published import published
 from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
+from assay.report.sections.states import states_sentence
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
 from assay.report.sections.verdict import by_notion, counts, guessing_sentence
@@ -159,6 +160,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "without_text": run.manifest.without_text,
         "probes": run.probes,
         "guessing": guessing_sentence(run.manifest),
+        "limits": states_sentence(run),
         "counts": counts(run.verdict),
         "first": first_screen(run),
         "strips": strips(run.verdict),

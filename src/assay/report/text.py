@@ -83,6 +83,8 @@ SCORES: Mapping[str, str] = {
     "leave_one_out_masked": "leave-one-out, masked",
     "gradient_input": "gradient × input",
     "gradient_attention": "gradient through attention",
+    "attention_polarity": "attention × polarity",
+    "grad_sam": "Grad-SAM",
     "lime": "LIME",
     "kernel_shap": "kernel SHAP",
     "rationale": "marked as the reason",

@@ -1,10 +1,21 @@
 """The attribution scores. A score is declared in its module and listed here in one line."""
 
 from assay.plugins import registry
-from assay.scores.attention import ATTENTION, ATTENTION_CONTRIBUTION, ATTENTION_NORM, RANDOM
+from assay.scores.attention import (
+    ATTENTION,
+    ATTENTION_CONTRIBUTION,
+    ATTENTION_NORM,
+    ATTENTION_POLARITY,
+    RANDOM,
+)
 from assay.scores.deeplift import DEEPLIFT
 from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, GRADIENT_INPUT, GRADIENT_NORM
-from assay.scores.heads import ATTENTION_GRADIENT, ATTENTION_ROLLOUT, ATTENTION_VALUE_NORM
+from assay.scores.heads import (
+    ATTENTION_GRADIENT,
+    ATTENTION_ROLLOUT,
+    ATTENTION_VALUE_NORM,
+    GRAD_SAM,
+)
 from assay.scores.integrated_gradients import INTEGRATED_GRADIENTS
 from assay.scores.leave_one_out import LEAVE_ONE_OUT
 from assay.scores.replacement import FEATURE_PERMUTATION, LEAVE_ONE_OUT_MASKED
@@ -20,6 +31,8 @@ _ALL = (
     GRADIENT_NORM,
     ATTENTION_NORM,
     ATTENTION_CONTRIBUTION,
+    ATTENTION_POLARITY,
+    GRAD_SAM,
     RANDOM,
     INTEGRATED_GRADIENTS,
     DEEPLIFT,

@@ -6,6 +6,9 @@
 - `attention_contribution`: the weight times the size of what the item says about the classes. A
   long state may say nothing, so this is the norm of the item's logits, centered over the classes
   because adding a constant to all logits changes nothing. With one logit it is a_t |z_t|.
+- `attention_polarity`: the weight times what the item says for the predicted class against the
+  others: its own logit minus the mean of the other logits, signed. With one logit it is a_t z_t,
+  negative if the second class is not predicted.
 - `random`: numbers that know nothing about the document, the floor for every other score.
 """
 
@@ -69,6 +72,29 @@ ATTENTION_CONTRIBUTION = Score(
     paper="Kobayashi et al. 2020, section 3, taken to the logits",
     compute=attention_contribution,
     check=affine_model,
+)
+
+
+def attention_polarity(view: View) -> Tensor:
+    """The attention weights times the items' logits for the predicted class, against the others."""
+    affine_model(view.model)
+    assert view.affine is not None
+    logits, decided = view.affine.items, view.decisions[:, None]
+    if logits.shape[-1] == 1:
+        speaks = logits[..., 0] * (2 * decided - 1)
+    else:
+        own = logits.gather(2, decided[..., None].expand(-1, logits.shape[1], 1))[..., 0]
+        speaks = own - (logits.sum(-1) - own) / (logits.shape[-1] - 1)
+    return view.weights.double() * speaks * view.batch.mask
+
+
+ATTENTION_POLARITY = Score(
+    name="attention_polarity",
+    question="How much does the item, with its weight, speak for the prediction (+) or against it?",
+    paper="Sun & Lu 2020, section 3, attention score times polarity score",
+    compute=attention_polarity,
+    check=affine_model,
+    signed=True,
 )
 
 

@@ -1,4 +1,4 @@
-"""Scores of models with several attention heads, beside the attention that is shown.
+"""Scores from the weights of all heads, beside the attention that is shown.
 
 - `attention_rollout`: attention multiplied through all layers, with the residual connections. One
   layer's attention is over states that already mix the items; rollout follows the mix back to them.
@@ -6,6 +6,8 @@
   a_t v_t W_O summed over heads. A large weight on a short value adds little.
 - `attention_gradient`: the weight times the gradient of the predicted probability in the weight,
   summed over heads; positive where more weight supports the prediction.
+- `grad_sam`: the same with negative gradients set to zero before the sum, so that no head cancels
+  another. It applies to models without heads, too.
 """
 
 import torch
@@ -92,4 +94,21 @@ ATTENTION_GRADIENT = Score(
     compute=attention_gradient,
     signed=True,
     heads=True,
+)
+
+
+def grad_sam(view: View) -> Tensor:
+    """The weights times the positive parts of their gradients, summed over heads."""
+    slopes = weight_gradients(view, view.own_weights, view.decisions)
+    if slopes is None:
+        raise NotApplicable("the logits have no gradient in the weights (`decode`)")
+    supported = view.own_weights.double() * slopes.clamp(min=0)
+    return (supported if view.heads is None else supported.sum(1)) * view.batch.mask
+
+
+GRAD_SAM = Score(
+    name="grad_sam",
+    question="How much does the item's weight support the prediction, opposing gradients left out?",
+    paper="Barkan et al. 2021, section 3 (Grad-SAM); Chefer et al. 2021, section 3",
+    compute=grad_sam,
 )
