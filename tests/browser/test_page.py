@@ -10,7 +10,9 @@ from playwright.sync_api import Browser, Locator
 
 from tests.builders.visits import DESK, PHONE, Visit
 
-FIGURES = 3 + 2 + 3 + 1 + 1 + 1 + 3 + 1  # taus, differences, shuffles, points, frontier, ...
+WORDS = 1 + 3 + 3  # all documents, by class, small multiples
+FIGURES = WORDS + 3 + 2 + 3 + 1 + 1 + 1 + 3 + 1  # taus, differences, shuffles, points, ...
+WITH_POINTS = 1 + 3 + 2  # words, and documents of two probes
 BREAKOUT = '"><img src=x onerror=window.hacked=1>'
 READABLE = 4.5  # contrast of normal text that WCAG AA asks for
 # Colors are drawn on a canvas because the browser reports mixed ones in several notations.
@@ -137,7 +139,7 @@ def test_figures_have_descriptions_for_screen_readers(visit: Visit) -> None:
     numbers = re.compile(r"\d\.\d\d")
     drawings = visit.page.locator("main .chart").get_by_role("img", name=numbers)
     reachable = visit.page.get_by_role("application", name=numbers)  # by the keyboard, too
-    assert (drawings.count(), reachable.count()) == (FIGURES - 2, 2)
+    assert (drawings.count(), reachable.count()) == (FIGURES - WITH_POINTS, WITH_POINTS)
 
 
 def test_a_class_name_in_a_figure_is_text(visit: Visit) -> None:
@@ -154,7 +156,7 @@ def test_figures_take_the_text_color(visit: Visit) -> None:
 def test_pointing_at_a_bar_shows_its_numbers(visit: Visit) -> None:
     tip = visit.page.locator(".tip")
     assert tip.is_hidden()
-    x, y = visit.page.locator(".chart").first.evaluate(OPEN_POINT)
+    x, y = visit.page.locator("#agreement ~ .row .chart").first.evaluate(OPEN_POINT)
     visit.page.mouse.move(x, y)
     assert re.fullmatch(r"τ .* of the documents \(\d+ of \d+\)", tip.inner_text())
     box, width = tip.bounding_box(), visit.page.viewport_size["width"]
@@ -249,6 +251,23 @@ def test_arrow_keys_reach_every_point_and_enter_opens_its_document(visit: Visit)
     assert 0 <= box["y"] < visit.page.viewport_size["height"]
 
 
+def test_choosing_a_word_lists_its_documents(visit: Visit) -> None:
+    image = visit.page.locator("#figure-words-all [role=application]")
+    image.focus()
+    visit.page.keyboard.press("ArrowRight")
+    word = image.locator(".chosen").evaluate("mark => mark.__data__.datum.word")
+    visit.page.keyboard.press("Enter")
+    assert visit.page.input_value("#search") == word
+    listed = visit.page.locator("#list li").count()
+    having = visit.page.evaluate(
+        """word => JSON.parse(document.getElementById('documents-data').textContent)
+           .documents.filter(one => one.tokens.includes(word)).length""",
+        word,
+    )
+    assert listed == having > 0
+    visit.page.fill("#search", "")
+
+
 def test_few_tab_stops_stand_before_the_documents(browser: Browser, report: Path) -> None:
     visit = Visit(browser, report)
     for stops in range(1, 17):
@@ -276,7 +295,8 @@ def test_points_without_a_document_are_hollow(
     fewer.write_text(text[: found.start()] + packed + text[found.end() :], encoding="utf-8")
     visit = Visit(browser, fewer)
     visit.draw_all_figures()
-    opacity = visit.page.locator(".chart [role=application]").first.evaluate(
+    points = visit.page.locator("#figure-permutation-points [role=application]")
+    opacity = points.evaluate(
         """image => [...image.querySelectorAll('.mark-symbol path')].map(
              mark => [mark.__data__.datum.place, mark.getAttribute('fill-opacity')])"""
     )

@@ -46,6 +46,8 @@ from assay.report.sections.states import states_sentence
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
 from assay.report.sections.verdict import by_notion, counts, guessing_sentence
+from assay.report.sections.words import NAME as WORDS
+from assay.report.sections.words import words_section
 from assay.report.text import count, number, percent
 from assay.runs.directory import RunRecord, read_run
 from assay.verdict.error_rates import error_rates
@@ -79,6 +81,7 @@ STYLES = (
     "first_screen",
     "verdict",
     "evidence",
+    "words",
     "tables",
     "figures",
     "heat",
@@ -150,7 +153,8 @@ def _content(run: RunRecord) -> dict[str, Any]:
     description = describe_run(run)  # first: it refuses a broken run before the slow drawing
     pictures = _pictures(run)
     measured = [row.probe for row in run.summary]
-    sections = list(dict.fromkeys([*OWN_SECTIONS, *measured, *pictures]))
+    drawn = [probe for probe in pictures if probe != WORDS]
+    sections = list(dict.fromkeys([*OWN_SECTIONS, *measured, *drawn]))
     decided = decisions(run)
     agreement = run.probes.get("agreement")
     return {
@@ -168,7 +172,8 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "error_rates": error_rates(),
         "decisions": decided,
         "sections": sections,
-        "contents": contents(sections, decided),
+        "contents": contents(sections, decided, with_words=bool(pictures.get(WORDS))),
+        "read": words_section(run),
         "tables": tables(without_models(run.summary)),
         "models": trained_sections(run),
         "matrix": matrix(run.summary, () if agreement is None else agreement.scores),

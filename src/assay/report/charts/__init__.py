@@ -16,9 +16,11 @@ from assay.report.charts.histograms import difference_figures, jsd_histogram, ta
 from assay.report.charts.intervals import forests, plausible_forest
 from assay.report.charts.style import Figure
 from assay.report.charts.violins import jsd_violins, permutation_violins, seed_violins
+from assay.report.charts.vocabulary import word_figures
 from assay.runs.directory import RunRecord
 
 KINDS = (
+    word_figures,
     tau_figures,
     difference_figures,
     permutation_violins,

@@ -10,12 +10,20 @@ from collections.abc import Mapping
 PANEL = re.compile(r"_\d+$")
 # The beginning of the names of the figures that a folded section shows; else its first drawing.
 SHOWN_FIRST: Mapping[str, str] = {
+    "words": "words_all",
     "agreement": "tau_",
     "permutation": "permutation_violins",
     "adversary": "adversary_histogram",
     "erase_one": "erase_one_points",
 }
 CAPTIONS: Mapping[str, str] = {
+    "words_all": "Each point is a word; choose one to list its documents. 1 is what it would have "
+    "if all words of a document had the same. Above the dashed line a word gets more attention "
+    "than it has effect (over-read), below it less (under-read). Large points: frequent words.",
+    "words_class": "The same over the documents of one predicted class.",
+    "words_position": "From the beginning of the documents to their end.",
+    "words_length": "The largest share that one word has, by the length of its document.",
+    "words_frequency": "From rare words to frequent ones.",
     "tau_attention_gradient": "Documents by how well attention and gradient agree on the order of "
     "the items (Kendall’s τ: 1 same order, 0 no relation). Dashed: the median.",
     "tau_attention_leave_one_out": "The same for attention and leave-one-out.",

@@ -27,7 +27,7 @@ from assay.report.sections.erasure import ORDER, ORDERS
 from assay.runs.directory import RunRecord
 
 HEIGHT = 210
-STEPS = np.linspace(0.0, 1.0, 21)
+STEPS = np.linspace(0.0, 0.95, 20)  # at 1 no item is left to decide from
 FRACTION = "fraction of the items erased"
 LABEL_ROOM = 150  # pixels right of the curves
 BETWEEN = TEXT_SIZE / HEIGHT  # labels are at least a line apart
@@ -59,13 +59,13 @@ def shares_changed(record: RunRecord) -> dict[str, Values]:
 
 def _in_words(name: str, shares: Values) -> str:
     parts = [f"{shares[np.searchsorted(STEPS, at)]:.2f} at {at:g}" for at in SPOKEN]
-    return f"{ORDERS[name]}: {', '.join(parts)}, {shares[-1]:.2f} in the end"
+    return f"{ORDERS[name]}: {', '.join(parts)}, {shares[-1]:.2f} at {STEPS[-1]:g}"
 
 
 def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
     upward = alt.Y("share:Q", title=None).scale(domain=[0, 1], nice=False)
     upward = upward.axis(format=".0%", tickCount=5, minExtent=LABEL_WIDTH)
-    rightward = across("at", FRACTION, (0.0, 1.0))
+    rightward = across("at", FRACTION, (0.0, float(STEPS[-1])))
     layers = [
         chart(_rows(name, shares))
         .mark_line(

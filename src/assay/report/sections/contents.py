@@ -25,7 +25,12 @@ class Part:
     entries: tuple[Entry, ...] = ()
 
 
-def contents(sections: Sequence[str], decided: Mapping[str, Sequence[Decision]]) -> list[Part]:
+def contents(
+    sections: Sequence[str],
+    decided: Mapping[str, Sequence[Decision]],
+    *,
+    with_words: bool = False,
+) -> list[Part]:
     """The parts of the page in their order."""
     entries = tuple(
         Entry(key, words.plain(key), tuple(each.claim.finding for each in decided.get(key, ())))
@@ -34,6 +39,7 @@ def contents(sections: Sequence[str], decided: Mapping[str, Sequence[Decision]])
     return [
         Part("summary", "Verdict"),
         Part("documents", "Documents"),
+        *([Part("words", "Words")] if with_words else []),
         Part("evidence", "Evidence", entries),
         Part("made", "How it was made"),
     ]
