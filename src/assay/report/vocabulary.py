@@ -44,9 +44,10 @@ class Profile:
 
 
 def is_measured(record: RunRecord) -> bool:
-    """Whether words have an effect: not where items are sentences, nor without the score."""
+    """Whether words have an effect: not where items are sentences or their texts were left out."""
     columns = record.instances.columns
-    return "leave_one_out" in columns and "words" not in columns
+    has_words = "words" not in columns and not record.manifest.without_text
+    return has_words and "leave_one_out" in columns
 
 
 def occurrences(record: RunRecord) -> pl.DataFrame:

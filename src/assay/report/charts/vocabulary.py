@@ -97,14 +97,14 @@ def _plane(uses: Sequence[WordUse], labelled: Sequence[WordUse]) -> alt.LayerCha
     text = chart(_rows(_apart(labelled))).mark_text(align="left", dx=6, dy=-4, fontSize=TEXT_SIZE)
     ends: Rows = [{"x": LOWEST, "y": LOWEST}, {"x": HIGHEST, "y": HIGHEST}]
     diagonal = chart(ends).mark_line(strokeDash=[3, 3], opacity=0.5)
-    shares = {"domain": [LOWEST, HIGHEST], "type": "log", "nice": False}
-    across = alt.X("x:Q", title=f"leave-one-out, {SHARE}").scale(**shares)
-    upward = alt.Y("y:Q", title=f"attention, {SHARE}").scale(**shares)
+    shares = alt.Scale(type="log", domain=[LOWEST, HIGHEST], nice=False)
+    ticks = alt.Axis(values=TICKS, format="~g")
+    across = alt.X("x:Q", title=f"leave-one-out, {SHARE}", scale=shares, axis=ticks)
+    upward = alt.Y("y:Q", title=f"attention, {SHARE}", scale=shares, axis=ticks)
     layers = layered(
         diagonal, points.encode(size=sized, tooltip="tooltip:N"), text.encode(text="name:N")
     )
-    ticks = {"values": TICKS, "format": "~g"}
-    shown: alt.LayerChart = layers.encode(x=across.axis(**ticks), y=upward.axis(**ticks))
+    shown: alt.LayerChart = layers.encode(x=across, y=upward)
     return shown
 
 
