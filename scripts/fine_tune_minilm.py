@@ -14,6 +14,7 @@ import copy
 import csv
 import importlib.util
 import math
+import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -175,6 +176,12 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def some(documents: Sequence[Document], limit: int | None, seed: int) -> Sequence[Document]:
+    """At most `limit` documents, drawn by lot: the splits may be sorted by class."""
+    most = len(documents) if limit is None else min(limit, len(documents))
+    return documents if most == len(documents) else random.Random(seed).sample(documents, most)
+
+
 def main() -> None:
     asked = parse_arguments()
     corpus = assay.load_corpus(asked.corpus, data=asked.data)
@@ -199,7 +206,7 @@ def main() -> None:
     )
     train, dev, test = (
         encode(tokenizer, part, asked.max_length)
-        for part in (corpus.train[: asked.limit], corpus.dev, corpus.test)
+        for part in (some(corpus.train, asked.limit, asked.seed), corpus.dev, corpus.test)
     )
     print(f"{len(train.ids)} documents to train on, {len(dev.ids)} to select by", flush=True)
     fine_tune(

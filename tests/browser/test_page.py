@@ -311,14 +311,3 @@ def test_figures_wait_until_they_come_near(browser: Browser, report: Path) -> No
     visit.page.wait_for_timeout(100)
     assert visit.page.locator(".chart img").count() > 0
     visit.page.close()
-
-
-def test_print_shows_everything_except_controls(browser: Browser, report: Path) -> None:
-    visit = Visit(browser, report)
-    visit.page.emulate_media(media="print")
-    visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert visit.page.locator("details:not([open])").count() == 0
-    assert visit.page.locator("#list").is_hidden()
-    assert visit.page.locator("#reader .controls").first.is_hidden()
-    assert visit.page.locator("#pair .heat").first.is_visible()
-    visit.page.close()

@@ -58,8 +58,3 @@ named("back").addEventListener("click", () => {
   target.focus({preventScroll: true});
   figure.scrollIntoView({block: "center"});
 });
-
-// On paper nothing can be opened.
-addEventListener("beforeprint", () => {
-  for (const part of document.querySelectorAll("details")) part.open = true;
-});
