@@ -1,6 +1,5 @@
-"""Tests of documents with masked or kept items, and of shuffled labels."""
+"""Tests of documents with masked or kept items."""
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from assay.training.erased_items import (
     mask_items,
     masked_items,
 )
-from assay.training.shuffled_labels import with_shuffled_labels
 from assay.training.specs import BaseModelSpec, ErasedItems
 from tests.builders.small_models import corpus as toy_corpus
 
@@ -94,15 +92,3 @@ def test_random_items_depend_on_the_document_and_the_seed_and_are_nested():
 def test_with_all_items_masked_nothing_is_left_to_tell_documents_apart():
     found = erased_corpus(ErasedItems(1.0), toy_corpus(40), {}, seed=0)
     assert {token for document in found.train for token in document.tokens} == {MASK}
-
-
-def test_shuffled_labels_are_the_same_labels_on_other_documents():
-    corpus = toy_corpus(60)
-    found = with_shuffled_labels(corpus, seed=0)
-    for before, after in ((corpus.train, found.train), (corpus.dev, found.dev)):
-        assert Counter(d.label for d in before) == Counter(d.label for d in after)
-        assert [d.tokens for d in before] == [d.tokens for d in after]
-    assert [d.label for d in corpus.train] != [d.label for d in found.train]
-    assert found.test == corpus.test
-    assert with_shuffled_labels(corpus, seed=0) == found
-    assert with_shuffled_labels(corpus, seed=1) != found

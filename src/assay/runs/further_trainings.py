@@ -35,7 +35,7 @@ from assay.training.imposed_weights import halves, imposed_weights
 from assay.training.loop import fit, stopped_improving
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
-from assay.training.shuffled_labels import with_shuffled_labels
+from assay.training.randomization import randomized, with_shuffled_labels
 from assay.training.specs import (
     SPLITS,
     BaseModelSpec,
@@ -142,13 +142,16 @@ def run_further_job(task: FurtherJob) -> Path:
 def _predict_base(task: BasePredictionJob, start: float) -> Path:
     torch.set_num_threads(task.threads)
     corpus = task.base.training.corpus
-    network = load_model(task.base.place).network.to(task.base.training.device)
-    scores = _score_functions(task.source.scores)
+    network = load_model(task.base.place).network
+    if task.source.randomized:
+        network = randomized(network, task.source.randomized, task.base.training.init_seed)
+    network.to(task.base.training.device)
+    scores = _score_functions(task.source.scores, network)
     if task.source.leave_one_out:
         scores = {"leave_one_out": leave_one_out, **scores}
 
     def fill(place: Path) -> None:
-        for name in SPLITS:
+        for name in SPLITS[1:] if task.source.without_train else SPLITS:
             split = _encoded(corpus, getattr(corpus, name))
             write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
@@ -175,7 +178,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
     )
 
     def fill(place: Path) -> None:
-        scores = _score_functions(spec.scores)
+        scores = _score_functions(spec.scores, network)
         for name in SPLITS if task.keep_train else SPLITS[1:]:
             predictions = predict_split(network, splits[name], scores)
             if spec.erased is not None and task.keep_train:
@@ -195,8 +198,16 @@ def _write_seconds(place: Path, task: FurtherJob, start: float) -> None:
     write_job_timing(place, time.perf_counter() - start, kind=training_kind(task.source))
 
 
-def _score_functions(names: Sequence[str]) -> dict[str, Callable[[View], Tensor]]:
-    return {name: SCORES[name].compute for name in names}
+def _score_functions(names: Sequence[str], network: Network) -> dict[str, Callable[[View], Tensor]]:
+    """The named scores that this network can give."""
+    found = {}
+    for name in names:
+        try:
+            SCORES[name].check(network)
+        except NotApplicable:
+            continue
+        found[name] = SCORES[name].compute
+    return found
 
 
 def _documents(task: FurtherTrainingJob) -> Corpus:

@@ -19,7 +19,9 @@ class BaseModelSpec:
     """The run's own model, which is trained already and only predicts."""
 
     leave_one_out: bool = False  # also compute leave-one-out on every split
-    scores: tuple[str, ...] = ()  # further scores to compute on every split, by name
+    scores: tuple[str, ...] = ()  # further scores to compute, by name
+    randomized: tuple[str, ...] = ()  # parts of the network with fresh weights; see `randomized`
+    without_train: bool = False  # predict dev and test only
 
 
 @dataclass(frozen=True)
