@@ -44,12 +44,13 @@ SORTS = {  # column: its name in the list
     "confidence": "confidence",
     "length": "number of items",
 }
+DERIVED = ("confidence", "length")  # keys that the page computes itself
 WEIGHTS = ("attention", ADVERSARY)
 NOT_SHOWN = (*WEIGHTS, "random")  # among the scores
 FULL = 32767  # the share of the largest value; its negative below zero
 MISSING = -32768  # a value that does not exist
 NOTICEABLE = 2e-7  # of a logit: a fifth of the agreement that is promised
-DIGITS = 6  # of numbers that are only shown
+DIGITS = 5  # of numbers that are only shown
 LONGEST_CLASS = 60  # characters
 MOST_DOCUMENTS = 1000  # a list that a reader can still search
 LARGEST_SHARE = 10  # a document that alone would take a tenth of the room is not shown
@@ -180,7 +181,7 @@ def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[s
         "label": classes.index(row["label"]),
         "prediction": classes.index(row["prediction"]),
         "probabilities": [_rounded(value) for value in row["probabilities"] or []],
-        "keys": {key: _rounded(row[key]) for key in (*SORTS, "moved")},
+        "keys": {key: _rounded(row[key]) for key in (*SORTS, "moved") if key not in DERIVED},
         "kinds": kinds(row),
         "format": kind,
         "weights": weights,

@@ -93,12 +93,13 @@ STYLES = (
 COMPARISON_STYLES = ("page", "verdict", "tables", "figures", "compare", "print")
 IMPORT = re.compile(r"^import \{.*?\} from .*?;\n", re.MULTILINE | re.DOTALL)
 EXPORT = re.compile(r"^export ", re.MULTILINE)
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)  # whole lines: the page need not carry them
 
 
 def page_script(names: tuple[str, ...]) -> str:
     """Several modules as one script that cannot end the element it stands in."""
     whole = "\n".join(EXPORT.sub("", IMPORT.sub("", _read("script", f"{n}.js"))) for n in names)
-    return inert(whole)
+    return inert(COMMENT.sub("", whole))
 
 
 def inert(script: str) -> str:

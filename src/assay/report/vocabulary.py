@@ -97,11 +97,11 @@ def _by_ratio(use: WordUse) -> tuple[float, str]:
     return use.ratio, use.word
 
 
-def plotted_words(uses: list[WordUse]) -> list[WordUse]:
+def plotted_words(uses: list[WordUse], most: int = MOST_WORDS) -> list[WordUse]:
     """The words of a figure: half by frequency, a quarter from either end of the ratio."""
     ends = sorted(uses, key=_by_ratio)
-    quarter = MOST_WORDS // 4
-    chosen = {use.word for use in (*uses[: MOST_WORDS // 2], *ends[:quarter], *ends[-quarter:])}
+    quarter = most // 4
+    chosen = {use.word for use in (*uses[: most // 2], *ends[:quarter], *ends[-quarter:])}
     return [use for use in uses if use.word in chosen]
 
 

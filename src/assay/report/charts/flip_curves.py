@@ -67,14 +67,14 @@ def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
     upward = upward.axis(format=".0%", tickCount=5, minExtent=LABEL_WIDTH)
     rightward = across("at", FRACTION, (0.0, float(STEPS[-1])))
     layers = [
-        chart(_rows(name, shares))
+        chart(_rows(shares))
         .mark_line(
             color=_hue(name),
             strokeWidth=3 if name == "attention" else 1.5,
             strokeDash=DASHES.get(name, [1, 0]),
             interpolate="step-after",
         )
-        .encode(x=rightward, y=upward, tooltip="tooltip:N")
+        .encode(x=rightward, y=upward, tooltip=alt.value(_in_words(name, shares)))
         for name, shares in found.items()
     ]
     drawn = layered(*layers, *_labels(found))
@@ -85,12 +85,8 @@ def _hue(name: str) -> str:
     return ATTENTION if name == "attention" else COMPARISON
 
 
-def _rows(name: str, shares: Values) -> Rows:
-    rows: list[dict[str, float | str]] = [
-        {"at": short(at), "share": short(share)} for at, share in zip(STEPS, shares, strict=True)
-    ]
-    rows[0]["tooltip"] = _in_words(name, shares)  # a line has the tooltip of its first row
-    return rows
+def _rows(shares: Values) -> Rows:
+    return [{"at": short(x), "share": short(y)} for x, y in zip(STEPS, shares, strict=True)]
 
 
 def _labels(found: Mapping[str, Values]) -> Iterator[alt.Chart]:

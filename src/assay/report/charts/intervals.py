@@ -29,7 +29,7 @@ from assay.report.charts.style import (
 )
 from assay.report.sections.rationale import NAME, OWN, scores_measured
 from assay.report.sections.tables import EVERYTHING
-from assay.report.sections.trained import OVER_SEEDS, values_by_model
+from assay.report.sections.trained import FEWEST_FOR_INTERVAL, OVER_SEEDS, values_by_model
 from assay.report.text import number
 from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow
 from assay.statistics.intervals import Interval
@@ -226,7 +226,7 @@ TICK = 10  # the height of one model's stroke
 
 
 def forests(record: RunRecord) -> Iterator[Figure]:
-    """The mean as a point, Student's interval as a line, each model as a stroke."""
+    """The mean as a point, each model as a stroke, and Student's interval of five and more."""
     for probe in PROBES:
         means = {
             row.group: row
@@ -246,7 +246,7 @@ def forests(record: RunRecord) -> Iterator[Figure]:
 def _forest(
     means: Mapping[str, SummaryRow], single: Mapping[tuple[str, int], float]
 ) -> alt.LayerChart:
-    """The scale shows all models; an interval over two seeds may be much wider and is cut off."""
+    """The scale shows all models; an interval may be wider and is cut off."""
     lines = list(_forest_lines(means))
     strokes: Rows = [
         {"name": words.group(group), "x": short(value), "tooltip": f"seed {seed}: {value:.3f}"}
@@ -263,13 +263,14 @@ def _forest(
 def _forest_lines(means: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
     for group, row in means.items():
         if row.value is not None:
-            yield IntervalLine(
-                words.group(group), row.value, row.low, row.high, _tooltip_group(group, row)
-            )
+            enough = (row.n or 0) >= FEWEST_FOR_INTERVAL  # else the models' own strokes say more
+            low, high = (row.low, row.high) if enough else (None, None)
+            yield IntervalLine(words.group(group), row.value, low, high, _tooltip_group(group, row))
 
 
 def _tooltip_group(group: str, row: SummaryRow) -> str:
-    bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
+    few = row.low is None or row.high is None or (row.n or 0) < FEWEST_FOR_INTERVAL
+    bounds = "" if few else f" [{row.low:.3f}, {row.high:.3f}]"
     return f"{words.group(group)}: {row.value:.3f}{bounds}, {row.n} seeds"
 
 

@@ -123,9 +123,9 @@ SYMBOL = re.compile(
 
 
 def compact(drawing: str) -> str:
-    """An SVG as a still picture: fewer decimals, no hooks for scripts, points as one path.
+    """An SVG as a still picture: fewer decimals, no hooks for scripts, and points as dots.
 
-    Equal circles that follow each other become one path of round dots.
+    Circles that follow each other become one path of round dots for each size and look.
     """
     lean = LONG_DECIMAL.sub(lambda found: f"{float(found[0]):.2f}", FOR_SCRIPTS.sub("", drawing))
     return re.sub(f"(?:{SYMBOL_ALONE})+", _as_dots, lean)
@@ -135,16 +135,19 @@ SYMBOL_ALONE = re.sub(r"\?P<\w+>", "?:", SYMBOL.pattern)
 
 
 def _as_dots(run: re.Match[str]) -> str:
-    found = list(SYMBOL.finditer(run[0]))
-    looks = {(one["radius"], one["look"]) for one in found}
-    color = re.search(r'fill="([^"]*)"', found[0]["look"])
-    if len(looks) > 1 or len(found) == 1 or color is None:
-        return run[0]
-    opacity = re.search(r'(?:fill-)?opacity="([^"]*)"', found[0]["look"])
-    dots = "".join(f"M{one['place']}h0" for one in found)
+    groups: dict[tuple[float, str], list[str]] = {}
+    for one in SYMBOL.finditer(run[0]):
+        groups.setdefault((round(float(one["radius"])), one["look"]), []).append(one["place"])
+    return "".join(_dots(radius, look, places) for (radius, look), places in groups.items())
+
+
+def _dots(radius: float, look: str, places: Sequence[str]) -> str:
+    color = re.search(r'fill="([^"]*)"', look)
+    opacity = re.search(r'(?:fill-)?opacity="([^"]*)"', look)
+    dots = "".join(f"M{place}h0" for place in places)
     return (
-        f'<path d="{dots}" fill="none" stroke="{color[1]}" stroke-linecap="round" '
-        f'stroke-width="{2 * float(found[0]["radius"]):g}" '
+        f'<path d="{dots}" fill="none" stroke="{color[1] if color else ON_PAGE}" '
+        f'stroke-linecap="round" stroke-width="{2 * radius:g}" '
         f'stroke-opacity="{opacity[1] if opacity else 1}"/>'
     )
 

@@ -74,7 +74,9 @@ def _violins(bins: list[Bin], scale: AxisScale, title: str) -> alt.LayerChart:
         ticks=False,
         labelOffset=-TEXT_SIZE / 2,
     )
-    shapes = chart(_shapes(bins, scale)).mark_area(color=ATTENTION)
+    says = by_bin({part.number: _tooltip(part) for part in bins})
+    shapes = chart(_shapes(bins, scale)).transform_calculate(tooltip=says)
+    shapes = shapes.mark_area(color=ATTENTION)
     medians = chart(_medians(bins)).mark_tick(thickness=2, size=18, orient="vertical")
     layers = layered(
         shapes.encode(y2="high:Q", detail="bin:N", tooltip="tooltip:N"),
@@ -100,11 +102,16 @@ def _shapes(bins: list[Bin], scale: AxisScale) -> Rows:
             "x": short(x),
             "y": short(part.number - REACH * height),
             "high": short(part.number + REACH * height),
-            **({} if step else {"tooltip": _tooltip(part)}),  # a shape has that of its first row
         }
         for part in bins
-        for step, (x, height) in enumerate(_outline(part, scale))
+        for x, height in _outline(part, scale)
     ]
+
+
+def by_bin(texts: dict[int, str]) -> str:
+    """An expression for the tooltip of a bin, once for all rows. It holds no text from the data."""
+    listed = ", ".join(f"'{texts.get(place, '')}'" for place in range(len(spread.BIN_NAMES)))
+    return f"[{listed}][datum.bin]"
 
 
 def _outline(part: Bin, scale: AxisScale) -> Iterator[tuple[float, float]]:
@@ -171,7 +178,9 @@ def _side(bins: list[Bin], side: int, color: str, name: str) -> list[alt.Chart]:
     """Half violins above (1) or below (-1) their lines, and their medians."""
     if not bins:
         return []
-    shapes = chart(_seed_shapes(bins, side, name)).mark_area(color=color)
+    says = by_bin({part.number: _tooltip_seed(part, name) for part in bins})
+    shapes = chart(_seed_shapes(bins, side)).transform_calculate(tooltip=says)
+    shapes = shapes.mark_area(color=color)
     medians = chart(_seed_medians(bins, side, name)).mark_rule(strokeWidth=2)
     return [
         shapes.encode(y2="high:Q", detail="bin:N", tooltip="tooltip:N"),
@@ -179,17 +188,16 @@ def _side(bins: list[Bin], side: int, color: str, name: str) -> list[alt.Chart]:
     ]
 
 
-def _seed_shapes(bins: list[Bin], side: int, name: str) -> Rows:
+def _seed_shapes(bins: list[Bin], side: int) -> Rows:
     return [
         {
             "bin": part.number,
             "x": short(x),
             "y": part.number,
             "high": short(part.number + side * SEED_REACH * height),
-            **({} if step else {"tooltip": _tooltip_seed(part, name)}),
         }
         for part in bins
-        for step, (x, height) in enumerate(_outline(part, spread.JSD))
+        for x, height in _outline(part, spread.JSD)
     ]
 
 

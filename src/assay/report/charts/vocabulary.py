@@ -24,6 +24,7 @@ from assay.report.charts.style import (
     short,
 )
 from assay.report.vocabulary import (
+    MOST_WORDS,
     Profile,
     WordUse,
     by_frequency,
@@ -41,6 +42,7 @@ from assay.runs.directory import RunRecord
 NAME = "words"
 SIDE = 300
 FEWEST_WORDS = 3
+MOST_OF_CLASS = 80  # words
 LOWEST, HIGHEST = 0.05, 20.0  # multiples of an equal share; beyond them a point stands at the edge
 TICKS = [0.1, 0.3, 1, 3, 10]
 LONGEST_LABEL = 14  # letters
@@ -53,21 +55,21 @@ def word_figures(record: RunRecord) -> Iterator[Figure]:
     if not is_measured(record):
         return
     items = occurrences(record)
-    yield from _scatter(f"{NAME}_all", "all documents", word_uses(items))
+    yield from _scatter(f"{NAME}_all", "all documents", word_uses(items), MOST_WORDS)
     classes = panels(record)
     for number, panel in enumerate(classes if len(classes) > 1 else [], start=1):
         own = items.filter(items["prediction"].is_in(panel.members))
         title = f"predicted {words.in_figure(panel.title)}"
-        yield from _scatter(f"{NAME}_class_{number}", title, word_uses(own))
+        yield from _scatter(f"{NAME}_class_{number}", title, word_uses(own), MOST_OF_CLASS)
     if len(items):
         yield from _multiples(items)
 
 
-def _scatter(name: str, title: str, uses: list[WordUse]) -> Iterator[Figure]:
+def _scatter(name: str, title: str, uses: list[WordUse], most: int) -> Iterator[Figure]:
     if len(uses) < FEWEST_WORDS:
         return
     over, under = over_read(uses), under_read(uses)
-    shown = plotted_words(uses)
+    shown = plotted_words(uses, most)
     description = (
         f"{len(shown)} of {len(uses)} words, {title}, by attention and effect of leaving them out. "
         f"Over-read: {_named(over)}. Under-read: {_named(under)}."

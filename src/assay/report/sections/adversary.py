@@ -53,13 +53,13 @@ class AdversarySection:
     bracketed: bool
     sample: str  # a sentence, where only some documents were measured
     first: list[SummaryTable]  # at the paper's two eps
-    rest: list[SummaryTable]
+    rest: list[SummaryTable]  # other eps, and by largest weight, over all classes
 
 
 def adversary_section(record: RunRecord) -> AdversarySection:
     own = [row for row in record.summary if row.probe == NAME]
     ahead = [row for row in own if row.group in [eps_group(eps) for eps in PAPER_EPS]]
-    later = [row for row in own if row not in ahead]
+    later = [row for row in own if row not in ahead and row.predicted == EVERYTHING]
     used = record.evidence.filter(probe=NAME)["method"].drop_nulls().unique().sort()
     return AdversarySection(
         methods=tuple(METHODS[name] for name in used if name in METHODS),

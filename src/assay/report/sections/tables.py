@@ -44,6 +44,14 @@ class SummaryTable:
     statistics: tuple[str, ...]
     parts: tuple[TablePart, ...]
 
+    @property
+    def by_class(self) -> bool:
+        """Whether rows of single classes can be folded behind those over all documents."""
+        return {row.predicted == EVERYTHING for part in self.parts for row in part.rows} == {
+            True,
+            False,
+        }
+
 
 def tables(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryTable]]:
     """Tables by probe, in the order of the summary."""

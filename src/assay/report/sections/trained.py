@@ -11,6 +11,7 @@ from assay.runs.directory import RunRecord, SummaryRow
 
 OVER_SEEDS, OVER_DOCUMENTS = "mean_over_seeds", "over_documents"
 STATISTICS = (OVER_SEEDS, OVER_DOCUMENTS)
+FEWEST_FOR_INTERVAL = 5  # models
 HALF_TVD = "mean_half_tvd"  # half of the mean TVD, as a paper printed it: for its tables only
 HEADINGS: Mapping[str, str] = {
     "f1": "F1",
@@ -28,12 +29,20 @@ class Column:
 
 
 @dataclass(frozen=True)
+class OverModels:
+    """A mean over models. Of few models the values are shown, because an interval says nothing."""
+
+    row: SummaryRow
+    single: tuple[float, ...]  # empty where there are enough models, or only one
+
+
+@dataclass(frozen=True)
 class ModelLine:
     """One kind of model, the number of models, and a cell per quantity; None if it has none."""
 
     name: str
     models: int
-    cells: tuple[SummaryRow | None, ...]
+    cells: tuple[OverModels | None, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class Total:
     """One number over all models of a probe."""
 
     meaning: str
-    over_seeds: SummaryRow
+    over_seeds: OverModels
     over_documents: SummaryRow | None
 
 
@@ -71,7 +80,7 @@ def trained_sections(record: RunRecord) -> dict[str, TrainedSection]:
         whole = row.statistic in STATISTICS and row.predicted == EVERYTHING
         if whole and row.quantity != HALF_TVD:
             found.setdefault(row.probe, []).append(row)
-    return {probe: _trained(probe, rows) for probe, rows in found.items()}
+    return {probe: _trained(record, probe, rows) for probe, rows in found.items()}
 
 
 def without_models(summary: Iterable[SummaryRow]) -> list[SummaryRow]:
@@ -91,14 +100,31 @@ def values_by_model(record: RunRecord, probe: str, quantity: str) -> dict[tuple[
     return {(row["group"], row["seed"]): row["value"] for row in rows.iter_rows(named=True)}
 
 
-def _trained(probe: str, rows: list[SummaryRow]) -> TrainedSection:
+def over_models(record: RunRecord, row: SummaryRow) -> OverModels:
+    """A row over seeds, with the values of its models where they are fewer than five."""
+    if row.n is None or not 1 < row.n < FEWEST_FOR_INTERVAL:
+        return OverModels(row, ())
+    own = record.evidence.filter(
+        pl.col("instance").is_null(),
+        pl.col("group").eq_missing(pl.lit(row.group, dtype=pl.String)),
+        pl.col("probe") == row.probe,
+        pl.col("quantity") == row.quantity,
+        pl.col("value").is_not_null(),
+    )
+    return OverModels(row, tuple(own.sort("seed", maintain_order=True)["value"]))
+
+
+def _trained(record: RunRecord, probe: str, rows: list[SummaryRow]) -> TrainedSection:
     cells = {(row.group, row.quantity): row for row in rows if row.group is not None}
     groups, quantities = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
     lines = [
         ModelLine(
             words.group(group),
             max(row.n or 0 for (other, _), row in cells.items() if other == group),
-            tuple(cells.get((group, quantity)) for quantity in quantities),
+            tuple(
+                over_models(record, row) if (row := cells.get((group, quantity))) else None
+                for quantity in quantities
+            ),
         )
         for group in groups
         if group is not None
@@ -111,12 +137,13 @@ def _trained(probe: str, rows: list[SummaryRow]) -> TrainedSection:
         for name in quantities
         if name is not None
     )
-    return TrainedSection(KindTable(columns, tuple(lines)), tuple(_totals(probe, rows)))
+    return TrainedSection(KindTable(columns, tuple(lines)), tuple(_totals(record, probe, rows)))
 
 
-def _totals(probe: str, rows: list[SummaryRow]) -> Iterable[Total]:
+def _totals(record: RunRecord, probe: str, rows: list[SummaryRow]) -> Iterable[Total]:
     alone = {(row.quantity, row.statistic): row for row in rows if row.group is None}
     for (name, statistic), row in alone.items():
         if statistic == OVER_SEEDS:
             over_documents = alone.get((name, OVER_DOCUMENTS))
-            yield Total(words.quantity(probe, name, row.meaning), row, over_documents)
+            meaning = words.quantity(probe, name, row.meaning)
+            yield Total(meaning, over_models(record, row), over_documents)

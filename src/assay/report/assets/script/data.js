@@ -11,6 +11,10 @@ const KINDS = {f4: Float32Array, f8: Float64Array}; // little-endian, as on ever
 
 export const data = JSON.parse(named("documents-data").textContent);
 export const everything = data.documents;
+for (const {keys, tokens, probabilities} of everything) { // what need not be written down
+  keys.confidence = probabilities.length ? Math.max(...probabilities) : null;
+  keys.length = tokens.length;
+}
 
 const OURS = {attention: "attention", adversary: "alternative weights, same prediction",
   difference: "difference (alternative \u2212 attention)"};
