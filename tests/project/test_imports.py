@@ -35,7 +35,11 @@ DOORS = {
     "altair": "report/charts/",
     "vl_convert": "report/charts/",
     "jinja2": "report/page.py",
-    "safetensors": ("models/build.py", "training/checkpoints.py"),
+    "safetensors": (
+        "models/build.py",
+        "training/checkpoints.py",
+        "controls/export/known_answers.py",  # which is copied to folders without assay
+    ),
     "typer": "cli/",
     "captum": "bench/captum_loops.py",
     "ray": "engines/ray.py",

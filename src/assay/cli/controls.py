@@ -49,6 +49,14 @@ def controls(
             "--write-page", metavar="FILE", help="Write the numbers into docs/controls.md."
         ),
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the hand-built models and their documents here, for other toolkits, "
+            "and do nothing else.",
+        ),
+    ] = None,
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
         int | None, typer.Option(help="Parallel models; default: all cores, up to 8.", **WHOLE)
@@ -66,7 +74,11 @@ def controls(
       assay controls
       assay controls --quick
       assay controls --part calibration --out runs/controls
+      assay controls --export known-answers
     """
+    if export is not None:
+        _export(export, quiet)
+        return
     from assay.config import Execution
     from assay.controls import answers as trained
     from assay.controls.graded import execution as graded
@@ -109,6 +121,14 @@ def controls(
         say(f"assay: {sentence}")
     if wrong:
         raise typer.Exit(1)
+
+
+def _export(folder: Path, quiet: bool) -> None:
+    from assay.controls.export.folder import export_controls
+
+    models = export_controls(folder)
+    if not quiet:
+        typer.echo(f"Models with known answers: {folder} ({', '.join(models)})")
 
 
 def _wrong_rates(curves: "Sequence[OperatingCurve]", quick: bool) -> Iterator[str]:

@@ -5,6 +5,7 @@ foreign code (never pickle).
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
 
+from assay.data.files import write_file
 from assay.data.vocabulary import PAD, Vocabulary
 from assay.models.classifier import (
     ENCODERS,
@@ -75,6 +77,12 @@ def load_model(folder: Path) -> TrainedModel:
     network = build_model(ModelConfig(**description), seed=0)
     network.load_state_dict(load_file(folder / WEIGHTS))
     return TrainedModel(network.eval(), vocabulary)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write named tensors as a safetensors file, atomically."""
+    content = save({name: value.contiguous().cpu() for name, value in tensors.items()})
+    write_file(path, lambda temporary: temporary.write_bytes(content))
 
 
 def _new_network(config: ModelConfig) -> Network:
