@@ -50,22 +50,36 @@ SCHEMA = pl.Schema(
 
 
 def summarize(
-    evidence: pl.DataFrame, instances: pl.DataFrame, classes: Sequence[str], seed: int
+    evidence: pl.DataFrame | pl.LazyFrame,
+    instances: pl.DataFrame | pl.LazyFrame,
+    classes: Sequence[str],
+    seed: int,
 ) -> pl.DataFrame:
-    """One row per probe, quantity, group, class and statistic, with intervals over instances."""
-    predicted = instances.select("label", instance="id", predicted="prediction")
-    joined = evidence.join(predicted, on="instance", how="left", maintain_order="left")
-    present = [name for name in PROBES if (joined["probe"] == name).any()]
-    rows = [
-        {"probe": probe, **row}
-        for probe in present
-        for row in _probe_rows(joined.filter(pl.col("probe") == probe), probe, classes, seed)
-    ]
+    """One row per probe, quantity, group, class and statistic, with intervals over instances.
+
+    Only the evidence of one probe is in memory at a time.
+    """
+    table = evidence.lazy()
+    described = instances.lazy().select("label", instance="id", predicted="prediction").collect()
+    measured = set(table.select(pl.col("probe").unique()).collect()["probe"])
+    rows: list[dict[str, object]] = []
+    for probe in PROBES:
+        if probe in measured:
+            own = table.filter(pl.col("probe") == probe).drop("probe", "method").collect()
+            joined = own.join(described, on="instance", how="left", maintain_order="left")
+            found = _with_intervals(_probe_rows(joined, probe, classes, seed), seed)
+            rows += [{"probe": probe, **row} for row in found]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _with_intervals(found: Iterator[dict[str, object]], seed: int) -> list[dict[str, object]]:
+    """The rows of a probe with the intervals of their means, which share their draws."""
+    rows = list(found)
     means = [row for row in rows if VALUES in row]
     columns = [cast(np.ndarray, row.pop(VALUES)) for row in means]
     for row, interval in zip(means, mean_intervals(columns, seed), strict=True):
         row |= _numbers(interval)
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return rows
 
 
 def _probe_rows(

@@ -26,12 +26,14 @@ from assay.models.fingerprint import model_fingerprint
 from assay.models.foreign_errors import errors_of_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
-from assay.runs.audit import AUDIT_CELLS, AuditResult, inputs_of, probe_costs, scores_for
+from assay.runs.audit import AUDIT_CELLS, inputs_of, probe_costs, scores_for
 from assay.runs.claim import claim_directory, is_done
-from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, collect, run_audit
+from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, run_audit
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
 from assay.runs.run import Results, describe_corpus, test_metrics, versions, write_results
+from assay.runs.store import sweep
+from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming
 from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments
@@ -92,6 +94,7 @@ def execute_attached(
         with timing.stage("tables"):
             write_results(results, out, execution.without_text)
         timing.write(out)
+        sweep(out)
 
 
 def audit_attached(
@@ -105,7 +108,7 @@ def audit_attached(
     """The same in memory: check the model on every test document, then ask the probes of it."""
     checked = check_attached(model, corpus, settings)
     with tempfile.TemporaryDirectory() as folder:
-        return _measure(
+        results = _measure(
             checked,
             corpus,
             settings,
@@ -114,6 +117,7 @@ def audit_attached(
             execution or Execution(),
             RunTiming(),
         )
+        return replace(results, tables=results.tables.in_memory())
 
 
 @dataclass(frozen=True)
@@ -177,10 +181,10 @@ def _measure(
         places = dict(execution.track(pairs, "audit", len(tasks)))
     parts = [places[task.key] for task in tasks]
     timing.add_jobs("audit", parts)
-    audited = replace(collect(parts, corpus.test), sample=plan)
+    audited = AuditedParts.of(parts, corpus.test, plan)
     described = _describe(model, corpus, settings.model, attached, fingerprint)
     manifest = _manifest(settings, corpus, audited, described, checked.checks)
-    return Results(audited.instances, audited.evidence, corpus.classes, manifest, settings.seed)
+    return Results(audited.tables(), corpus.classes, manifest, settings.seed)
 
 
 def _fingerprint(model: Model, corpus: Corpus, device: str) -> str:
@@ -222,7 +226,7 @@ def _describe(
 def _manifest(
     settings: AttachedSettings,
     corpus: Corpus,
-    audited: AuditResult,
+    audited: AuditedParts,
     model: Mapping[str, Any],
     checks: Mapping[str, str],
 ) -> Manifest:
@@ -236,7 +240,7 @@ def _manifest(
         versions=versions(),
         corpus=describe_corpus(corpus),
         training={},
-        test=test_metrics(audited.instances, corpus),
+        test=test_metrics(audited.outcomes(), corpus),
         trainings=None,
         sample=None if audited.sample is None else audited.sample.as_record(),
         not_applicable=audited.not_applicable,

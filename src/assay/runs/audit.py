@@ -234,14 +234,21 @@ def describe_documents(
     return frame if view.affine is None else frame.with_columns(*_affine(view, lengths))
 
 
-def in_order(frame: pl.DataFrame, column: str, ids: Sequence[str]) -> pl.DataFrame:
-    """Rows in the order of the documents; evidence is sorted by what was measured first."""
+def in_order(
+    frame: pl.DataFrame, column: str, ids: Sequence[str], kinds: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Rows in the order of the documents; evidence is sorted by what was measured first.
+
+    `kinds` is the order of what was measured; None: that in which it first occurs.
+    """
     place = pl.DataFrame({column: ids, "place": range(len(ids))})
     keys = ["place"]
     measured = [name for name in ("probe", "quantity", "group") if name in frame.columns]
     if measured:
-        kinds = frame.select(measured).unique(maintain_order=True).with_row_index("kind")
-        frame = frame.join(kinds, on=measured, nulls_equal=True, maintain_order="left")
+        if kinds is None:
+            kinds = frame.select(measured).unique(maintain_order=True)
+        numbered = kinds.with_row_index("kind")
+        frame = frame.join(numbered, on=measured, nulls_equal=True, maintain_order="left")
         keys = ["kind", "place"]
     joined = frame.join(place, on=column, how="left", maintain_order="left")
     return joined.sort(keys, maintain_order=True).drop(keys)

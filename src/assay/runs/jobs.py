@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import torch
 
 from assay.config import EXACT_BELOW
 from assay.data.corpus import Corpus, Document
 from assay.data.embeddings import Vectors
-from assay.data.files import read_json, write_json, write_parquet
+from assay.data.files import write_json, write_parquet
 from assay.data.vocabulary import Vocabulary
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import ModelConfig
@@ -30,7 +29,7 @@ from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.probes.inputs import inputs_digest
 from assay.progress import Track, untracked
-from assay.runs.audit import AuditResult, audit_documents, in_order
+from assay.runs.audit import AuditResult, audit_documents
 from assay.runs.store import (
     Job,
     canonical,
@@ -39,6 +38,7 @@ from assay.runs.store import (
     finished,
     publish,
 )
+from assay.runs.tables import EVIDENCE, INSTANCES, NOTES
 from assay.runs.timing import write_job_timing
 from assay.scores import SCORES
 from assay.scores.score import RunDocuments
@@ -49,7 +49,8 @@ from assay.training.recipes import Recipe
 # The cost of auditing a document of T items: T**2 for leave-one-out plus this times T for the rest.
 LINEAR_COST = 100
 PART_COST = 1_000_000  # of one audit job: about two seconds on two cores
-MOST_PARTS = 50  # audit jobs of a run, whatever its size
+MOST_PARTS = 50  # audit jobs of a run, unless it has very many documents
+MOST_DOCUMENTS = 8_000  # of one audit job, about: what it measures is in memory until it ends
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,8 @@ def audit_parts(
     order = np.argsort(lengths, kind="stable")  # similar lengths together: less padding
     costs = lengths[order] ** 2 + LINEAR_COST * lengths[order]
     total = int(costs.sum())
-    parts = min(max(1, total // part_cost), MOST_PARTS)  # equal parts: a small rest is no job
+    most = max(MOST_PARTS, len(documents) // MOST_DOCUMENTS)
+    parts = min(max(1, total // part_cost), most)  # equal parts: a small rest is no job
     ends = np.flatnonzero(np.diff((np.cumsum(costs) - costs) * parts // max(1, total))) + 1
     return [
         AuditPart(tuple(documents[row] for row in part), run, inputs or {})
@@ -253,23 +255,10 @@ def audit_parts(
     ]
 
 
-def collect(parts: Sequence[Path], documents: Sequence[Document]) -> AuditResult:
-    """The tables of several jobs as one, in the order of the documents."""
-    ids = [document.id for document in documents]
-    # Diagonal: a column such as `rationale` is absent from parts whose documents have none.
-    tables = [pl.read_parquet(part / "instances.parquet") for part in parts]
-    instances = pl.concat(tables, how="diagonal")
-    evidence = pl.concat([pl.read_parquet(part / "evidence.parquet") for part in parts])
-    missing: dict[str, str] = {}
-    for part in parts:
-        missing |= read_json(part / "notes.json")["not_applicable"]
-    return AuditResult(in_order(instances, "id", ids), in_order(evidence, "instance", ids), missing)
-
-
 def _write(place: Path, measured: AuditResult) -> None:
-    write_parquet(place / "instances.parquet", measured.instances)
-    write_parquet(place / "evidence.parquet", measured.evidence)
-    write_json(place / "notes.json", {"not_applicable": measured.not_applicable})
+    write_parquet(place / INSTANCES, measured.instances)
+    write_parquet(place / EVIDENCE, measured.evidence)
+    write_json(place / NOTES, {"not_applicable": measured.not_applicable})
 
 
 @lru_cache(maxsize=1)

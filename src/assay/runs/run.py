@@ -18,11 +18,11 @@ from assay.config import VERSION, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus
 from assay.data.embeddings import load_vectors
-from assay.data.files import read_json, write_file, write_json, write_parquet
+from assay.data.files import read_json, write_file, write_json
 from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES, probes_of_trained_models
-from assay.runs.audit import AuditResult, inputs_of, sample_of
+from assay.runs.audit import inputs_of, sample_of
 from assay.runs.claim import claim_directory, is_done
 from assay.runs.directory import PROBES_FILE
 from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
@@ -34,10 +34,11 @@ from assay.runs.further_trainings import (
     run_further_job,
     run_training_probes,
 )
-from assay.runs.jobs import AuditJob, TrainJob, audit_parts, collect, run_audit, run_training
+from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_training
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
 from assay.runs.store import copy_file, finished, sweep
+from assay.runs.tables import AuditedParts, Tables
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
 from assay.runs.without_text import manifest_without_text, remove_private, tables_without_text
@@ -57,15 +58,19 @@ BASE_OUTPUTS = ("train.parquet", "dev.parquet")  # the base's predictions, which
 class Results:
     """Everything measured on one model. The summary and the verdict are computed from it."""
 
-    instances: pl.DataFrame
-    rows: pl.DataFrame  # the evidence
+    tables: Tables
     classes: tuple[str, ...]
     manifest: Manifest
     seed: int
 
+    @cached_property
+    def instances(self) -> pl.DataFrame:
+        """One row per document: its items, label, prediction, and every value per item."""
+        return self.tables.instances.collect()
+
     def evidence(self) -> pl.DataFrame:
         """The long table: one row per instance, probe and quantity."""
-        return self.rows
+        return self.tables.evidence.collect()
 
     def summary(self) -> pl.DataFrame:
         """Statistics per quantity and predicted class, with 95 % intervals."""
@@ -73,28 +78,33 @@ class Results:
 
     @cached_property
     def _summary(self) -> pl.DataFrame:
-        return summarize(self.rows, self.instances, self.classes, self.seed)
+        return summarize(self.tables.evidence, self.tables.instances, self.classes, self.seed)
 
     def verdict(self) -> list[dict[str, Any]]:
         """One finding per claim."""
         guesses = bool(self.manifest.test.values.get("guesses"))
         manifest = self.manifest
-        return judge(self.rows, self.seed, manifest.not_applicable, guesses, manifest.not_measured)
+        return judge(
+            self.tables.evidence,
+            self.seed,
+            manifest.not_applicable,
+            guesses,
+            manifest.not_measured,
+        )
 
     def without_text(self) -> Self:
         """The same without the texts and ids of the documents, ready to be written and shared."""
-        instances, rows = tables_without_text(self.instances, self.rows)
-        manifest = manifest_without_text(self.manifest)
-        return replace(self, instances=instances, rows=rows, manifest=manifest)
+        instances, evidence = tables_without_text(self.instances, self.evidence())
+        tables = Tables(instances.lazy(), evidence.lazy(), self.tables.instance_rows)
+        return replace(self, tables=tables, manifest=manifest_without_text(self.manifest))
 
     def write(self, folder: Path) -> None:
         """Write the tables of a run directory, and last the manifest that calls it complete."""
-        write_parquet(folder / "instances.parquet", self.instances)
-        write_parquet(folder / "evidence.parquet", self.rows)
-        table = self.summary().write_csv()
+        written = replace(self, tables=self.tables.write(folder))  # merged once, then scanned
+        table = written.summary().write_csv()
         write_file(folder / "summary.csv", lambda path: path.write_text(table, encoding="utf-8"))
-        write_json(folder / "summary.json", self.summary().to_dicts())
-        write_json(folder / "verdict.json", self.verdict())
+        write_json(folder / "summary.json", written.summary().to_dicts())
+        write_json(folder / "verdict.json", written.verdict())
         # All of them: a report also has headings for probes that were not asked.
         write_json(folder / PROBES_FILE, [declaration(name) for name in PROBES])
         self.manifest.write(folder)
@@ -215,10 +225,9 @@ def measure(
         audited = audit_model(settings, base, folder, execution, timing)
     with timing.stage("further trainings"):
         trained = train_for_probes(settings, base, folder, execution, timing, budget)
-    evidence = pl.concat([audited.evidence, trained.evidence])
     manifest = manifest_of(settings, base.training, training, audited, trained)
-    classes = base.training.corpus.classes
-    return Results(audited.instances, evidence, classes, manifest, settings.seed), trained
+    tables, classes = audited.tables(trained.evidence), base.training.corpus.classes
+    return Results(tables, classes, manifest, settings.seed), trained
 
 
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:
@@ -245,7 +254,7 @@ def audit_model(
     folder: Path,
     execution: Execution,
     timing: RunTiming,
-) -> AuditResult:
+) -> AuditedParts:
     """Every probe that needs only the model, on every test document, by any engine."""
     task, corpus = base.training, base.training.corpus
     probes = tuple(name for name in settings.probes if PROBES[name].trainings is None)
@@ -277,7 +286,7 @@ def audit_model(
         places = dict(pairs)
     parts = [places[task.key] for task in tasks]
     timing.add_jobs("audit", parts, 1 if engine == "serial" else workers)
-    return replace(collect(parts, corpus.test), sample=sample)
+    return AuditedParts.of(parts, corpus.test, sample)
 
 
 def jobs_left(jobs: Iterable[AuditJob | FurtherJob]) -> int:
@@ -326,7 +335,7 @@ def manifest_of(
     settings: Settings,
     task: TrainJob,
     training: Mapping[str, Any],
-    audited: AuditResult,
+    audited: AuditedParts,
     trained: TrainedEvidence,
 ) -> Manifest:
     """What must be written down so that a run can be judged, and run again."""
@@ -346,7 +355,7 @@ def manifest_of(
             "epochs": training["epochs"],
             "best_epoch": training["best"],
         },
-        test=test_metrics(audited.instances, task.corpus),
+        test=test_metrics(audited.outcomes(), task.corpus),
         trainings=None if trained.base_outputs is None else asdict(trained.budget),
         sample=None if audited.sample is None else audited.sample.as_record(),
         not_applicable=audited.not_applicable | trained.not_applicable,

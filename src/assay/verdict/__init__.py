@@ -45,7 +45,7 @@ CLAIMS = (
 
 
 def judge(
-    evidence: pl.DataFrame,
+    evidence: pl.DataFrame | pl.LazyFrame,
     seed: int,
     not_applicable: Mapping[str, str] | None = None,
     guesses: bool = False,
@@ -59,9 +59,10 @@ def judge(
     part of the run.
     """
     absent, omitted = not_applicable or {}, not_measured or {}
-    measured = set(evidence["probe"].unique())
+    table = evidence.lazy()
+    measured = set(table.select(pl.col("probe").unique()).collect()["probe"])
     cases = [
-        Case(claim, claim.read(_rows(evidence, claim), seed))
+        Case(claim, claim.read(_rows(table, claim), seed))
         for claim in CLAIMS
         if claim.probe in measured
     ]
@@ -74,8 +75,8 @@ def judge(
     ]
 
 
-def _rows(evidence: pl.DataFrame, claim: Claim) -> pl.DataFrame:
-    return evidence.filter(pl.col("probe").is_in((claim.probe, *claim.also_reads)))
+def _rows(evidence: pl.LazyFrame, claim: Claim) -> pl.DataFrame:
+    return evidence.filter(pl.col("probe").is_in((claim.probe, *claim.also_reads))).collect()
 
 
 def _declared(claim: Claim) -> dict[str, Any]:
