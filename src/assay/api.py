@@ -46,7 +46,8 @@ from assay.runs.attached_documents import (
 from assay.runs.directory import read_run
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
-from assay.runs.run import Results, measure, training_of
+from assay.runs.results import Results
+from assay.runs.run import measure, training_of
 from assay.runs.validation import check_probes, resolve_device
 from assay.runs.without_text import copy_without_text
 from assay.runs.word_vectors import COMPUTED_VECTORS, choose_vectors, compute_vectors

@@ -17,11 +17,11 @@ from assay.config import Settings
 from assay.data.files import write_json
 from assay.evidence import empty
 from assay.probes import PROBES, probes_of_trained_models
-from assay.runs.audit import AuditResult
 from assay.runs.directory import PROBES_FILE
 from assay.runs.further_trainings import TrainedEvidence
 from assay.runs.manifest import Manifest
-from assay.runs.run import declaration, manifest_of
+from assay.runs.results import declaration
+from assay.runs.run import manifest_of
 from assay.training.recipes import Recipe
 from assay.training.specs import training_budget
 
@@ -93,7 +93,7 @@ def manifest(instances: pl.DataFrame, classes: Sequence[str], seed: int = SEED) 
     task = SimpleNamespace(
         corpus=corpus, recipe=Recipe(), vectors=None, init_seed=seed, order_seed=seed
     )
-    audited = AuditResult(instances, empty(), {})
+    audited = SimpleNamespace(outcomes=lambda: instances, sample=None, not_applicable={})
     trained = TrainedEvidence(empty(), {}, training_budget("quick", seed, None, False), None)
     return manifest_of(settings, task, TRAINING, audited, trained)
 

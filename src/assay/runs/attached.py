@@ -31,7 +31,8 @@ from assay.runs.claim import claim_directory, is_done
 from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, run_audit
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
-from assay.runs.run import Results, describe_corpus, test_metrics, versions, write_results
+from assay.runs.results import Results, write_results
+from assay.runs.run import describe_corpus, test_metrics, versions
 from assay.runs.store import sweep
 from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming

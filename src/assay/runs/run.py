@@ -6,11 +6,10 @@ again in a second. Resuming is no special case: finished jobs are found by their
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 
@@ -18,13 +17,12 @@ from assay.config import VERSION, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus
 from assay.data.embeddings import load_vectors
-from assay.data.files import read_json, write_file, write_json
+from assay.data.files import read_json
 from assay.engines import Task, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import inputs_of, sample_of
 from assay.runs.claim import claim_directory, is_done
-from assay.runs.directory import PROBES_FILE
 from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
 from assay.runs.further_trainings import (
     THREADS,
@@ -37,91 +35,19 @@ from assay.runs.further_trainings import (
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_training
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
+from assay.runs.results import Results, write_results
 from assay.runs.store import copy_file, finished, sweep
-from assay.runs.tables import AuditedParts, Tables
+from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming
 from assay.runs.validation import check_directory, check_probes
-from assay.runs.without_text import manifest_without_text, remove_private, tables_without_text
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
 from assay.statistics.classification import f1, macro_f1
 from assay.statistics.intervals import balanced_accuracy_interval
-from assay.summary import summarize
 from assay.training.recipes import configure, corpus_for, recipe_for
 from assay.training.specs import TrainingBudget, training_budget
-from assay.verdict import judge
 
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "polars")
 BASE_OUTPUTS = ("train.parquet", "dev.parquet")  # the base's predictions, which others may need
-
-
-@dataclass(frozen=True)
-class Results:
-    """Everything measured on one model. The summary and the verdict are computed from it."""
-
-    tables: Tables
-    classes: tuple[str, ...]
-    manifest: Manifest
-    seed: int
-
-    @cached_property
-    def instances(self) -> pl.DataFrame:
-        """One row per document: its items, label, prediction, and every value per item."""
-        return self.tables.instances.collect()
-
-    def evidence(self) -> pl.DataFrame:
-        """The long table: one row per instance, probe and quantity."""
-        return self.tables.evidence.collect()
-
-    def summary(self) -> pl.DataFrame:
-        """Statistics per quantity and predicted class, with 95 % intervals."""
-        return self._summary
-
-    @cached_property
-    def _summary(self) -> pl.DataFrame:
-        return summarize(self.tables.evidence, self.tables.instances, self.classes, self.seed)
-
-    def verdict(self) -> list[dict[str, Any]]:
-        """One finding per claim."""
-        guesses = bool(self.manifest.test.values.get("guesses"))
-        manifest = self.manifest
-        return judge(
-            self.tables.evidence,
-            self.seed,
-            manifest.not_applicable,
-            guesses,
-            manifest.not_measured,
-        )
-
-    def without_text(self) -> Self:
-        """The same without the texts and ids of the documents, ready to be written and shared."""
-        instances, evidence = tables_without_text(self.instances, self.evidence())
-        tables = Tables(instances.lazy(), evidence.lazy(), self.tables.instance_rows)
-        return replace(self, tables=tables, manifest=manifest_without_text(self.manifest))
-
-    def write(self, folder: Path) -> None:
-        """Write the tables of a run directory, and last the manifest that calls it complete."""
-        written = replace(self, tables=self.tables.write(folder))  # merged once, then scanned
-        table = written.summary().write_csv()
-        write_file(folder / "summary.csv", lambda path: path.write_text(table, encoding="utf-8"))
-        write_json(folder / "summary.json", written.summary().to_dicts())
-        write_json(folder / "verdict.json", written.verdict())
-        # All of them: a report also has headings for probes that were not asked.
-        write_json(folder / PROBES_FILE, [declaration(name) for name in PROBES])
-        self.manifest.write(folder)
-
-
-def declaration(name: str) -> dict[str, Any]:
-    """What a probe declares of itself, so that a page can be drawn without importing probes."""
-    probe = PROBES[name]
-    shown = ("name", "meaning", "unit", "direction", "detail")
-    return {
-        "name": probe.name,
-        "question": probe.question,
-        "null": probe.null,
-        "paper": probe.paper,
-        "scores": probe.scores,
-        "quantities": [{key: getattr(q, key) for key in shown} for q in probe.quantities],
-    }
 
 
 def execute_run(
@@ -198,13 +124,6 @@ def _copy_models(out: Path, place: Path, trained: TrainedEvidence) -> None:
     if trained.base_outputs is not None:
         for name in BASE_OUTPUTS:
             copy_file(trained.base_outputs / name, out / "outputs" / name)
-
-
-def write_results(results: Results, out: Path, without_text: bool) -> None:
-    """Fill the run directory; without texts, also delete the jobs that hold them."""
-    (results.without_text() if without_text else results).write(out)
-    if without_text:
-        remove_private(out)
 
 
 def measure(
