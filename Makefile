@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= runs/demo
 
-.PHONY: demo test check programs soak clean
+.PHONY: demo test check programs docs soak clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or pass PYTHON=/path/to/python3.11"; exit 1; }
@@ -28,6 +28,12 @@ programs:
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    $$sudo apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	else echo "The report's tests need these packages, install them: $$missing"; exit 1; fi
+
+# The documentation as a site that needs no network, in build/site.
+docs: $(VENV)/installed
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
 
 # Everything: style, types and all tests, in two processes.
 test: $(VENV)/installed programs

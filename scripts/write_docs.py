@@ -22,6 +22,11 @@ from assay.probes import PROBES, Probe, Quantity
 from assay.scores import SCORES, Score
 from assay.verdict import CLAIMS, Claim
 
+if __name__ == "__main__":  # run as a script: its folder is on the path, not the project's
+    from api_reference import api_reference
+else:
+    from scripts.api_reference import api_reference
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 BEGIN = "<!-- generated: declaration -->"
@@ -105,6 +110,7 @@ def generated_parts() -> dict[Path, str]:
     parts[DOCS / "scores.md"] = score_table(SCORES.values())
     parts[DOCS / "controls.md"] = f"{family_table()}\n\n{expectation_table(EXPECTED)}"
     parts[DOCS / "verdict.md"] = claim_table(CLAIMS)
+    parts[DOCS / "api.md"] = api_reference()
     parts[DOCS / "README.md"] = probe_table(PROBES.values(), "probes")
     parts[ROOT / "README.md"] = probe_table(PROBES.values(), "docs/probes")
     return parts

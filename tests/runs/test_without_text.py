@@ -154,6 +154,10 @@ def test_items_become_positions_and_documents_numbers():
             "words": [[["p", "q"], ["r"], []], [["s"]]],
             "query": [["why"], ["who"]],
             "allowed": [["one"], ["two"]],
+            "remark": ["of somebody", None],
+            "nested": [[[{"said": "x"}]], []],
+            "label": ["ill", "well"],
+            "rationale": [[True, False, False], None],
             "attention": [[0.5, 0.25, 0.25], [1.0]],
         }
     )
@@ -163,6 +167,8 @@ def test_items_become_positions_and_documents_numbers():
         "id": ["1", "2"],
         "tokens": [["1", "2", "3"], ["1"]],
         "words": [[["1", "2"], ["1"], []], [["1"]]],
+        "label": ["ill", "well"],
+        "rationale": [[True, False, False], None],
         "attention": [[0.5, 0.25, 0.25], [1.0]],
     }
     assert rows["instance"].to_list() == ["2", None, "1", "3", "1"]

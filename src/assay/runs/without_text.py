@@ -46,8 +46,16 @@ def _instances(instances: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     if "words" in instances.columns:
         nested = [[_positions(len(words)) for words in each] for each in instances["words"]]
         columns.append(pl.Series("words", nested, pl.List(TEXT_LISTS)))
-    table = instances.drop("query", "allowed", strict=False).with_columns(columns)
-    return _numbered(table, "id", numbers)
+    named = {"id", "label", "prediction", *(column.name for column in columns)}
+    kept = [name for name, kind in instances.schema.items() if name in named or _is_numeric(kind)]
+    return _numbered(instances.select(kept).with_columns(columns), "id", numbers)
+
+
+def _is_numeric(kind: pl.DataType) -> bool:
+    """Whether a column holds numbers or lists of them; any other may hold text."""
+    while isinstance(kind, pl.List):
+        kind = kind.inner  # type: ignore[assignment]
+    return kind.is_numeric() or kind == pl.Boolean
 
 
 def _positions(length: int) -> list[str]:
