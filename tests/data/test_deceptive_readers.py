@@ -7,24 +7,9 @@ import pytest
 
 from assay.data.catalog import load_corpus
 from assay.errors import UserError
+from tests.builders.rationale_files import pronoun, sst_wiki
 from tests.builders.small_corpora import number
-from tests.builders.written_files import pack, write
-
-SPLITS = ("train", "dev", "test")
-
-
-def pronoun(folder: Path) -> Path:
-    lines = [
-        f"M\tIn {number(i)} he lost his way .\nF\t{number(i)} and she by herself" for i in range(4)
-    ]
-    return write(folder, {f"{split}.txt": "\n".join(lines) + "\n" for split in SPLITS})
-
-
-def sst_wiki(folder: Path) -> Path:
-    texts = [f"1\tA Fine film {number(i)} .\n0\tdull {number(i)} A river ." for i in range(4)]
-    files = {f"{split}.txt": "\n".join(texts) + "\n" for split in SPLITS}
-    marks = "1 1 1 0 0\n1 0 0 0 0\n" * 4
-    return write(folder, files | {f"{split}.txt.block": marks for split in SPLITS})
+from tests.builders.written_files import pack
 
 
 def test_pronouns_are_marked_and_nothing_else(tmp_path: Path):

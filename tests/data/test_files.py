@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.files import find_file, read_folder_texts, read_lines, read_tar_texts, read_texts
+from assay.data.archives import read_folder_texts, read_tar_texts, read_texts
+from assay.data.files import find_file, read_lines
 from assay.data.rows import read_csv_rows, read_json_lines
 from assay.errors import UserError
 from tests.builders.small_corpora import write_members, write_tar

@@ -162,7 +162,7 @@ def _check_classes(
     source: Source, parts: Parts, classes: tuple[str, ...], limit: int | None
 ) -> None:
     cure = "raise the limit" if limit is not None else "check the labels, or add such documents"
-    if len(classes) < 2:
+    if len(classes) < 2 and parts["train"]:
         raise UserError(
             f"{source.name}: every document has the label '{classes[0]}': a model needs at least "
             f"two classes; {cure}."

@@ -8,14 +8,16 @@ are used, so that the same text and seed give the same file in every Python proc
 """
 
 import gzip
+import math
+import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import Any, Literal
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -26,6 +28,12 @@ from assay.errors import UserError
 from assay.progress import Track, untracked
 
 ARCHIVE = ".npz"
+LARGEST_ARRAY = 2**31  # bytes
+# What the libraries raise for a damaged archive, among them RuntimeError for an encrypted one.
+DAMAGED_ARCHIVE = (
+    *(KeyError, ValueError, TypeError, OverflowError, EOFError, OSError, RuntimeError),
+    *(NotImplementedError, BadZipFile, zlib.error, struct.error),
+)
 
 
 @dataclass(frozen=True)
@@ -76,18 +84,34 @@ def load_vectors(path: Path, vocabulary: Vocabulary) -> Vectors:
 def _load_archive(path: Path, vocabulary: Vocabulary) -> Vectors:
     """A NumPy archive with `words`, joined by line ends as UTF-8, and `vectors`."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            words = archive["words"].tobytes().decode().split("\n")
-            vectors = archive["vectors"]
-    except (KeyError, ValueError, BadZipFile) as error:
+        with ZipFile(path) as archive:
+            words = _array(archive, "words", np.uint8, 1).tobytes().decode().split("\n")
+            vectors = _array(archive, "vectors", np.float32, 2)
+        if len(words) != len(vectors) or not np.isfinite(vectors).all():
+            raise ValueError(f"{len(words)} words and {len(vectors)} vectors, or infinite numbers")
+    except DAMAGED_ARCHIVE as error:
         raise UserError(
-            f"{path} holds no words and vectors ({error}): pass a word2vec, GloVe or fastText "
-            "text file."
+            f"{path} holds no words and vectors ({error}): write it again, or pass a word2vec, "
+            "GloVe or fastText text file."
         ) from error
     matrix = np.zeros((len(vocabulary), vectors.shape[1]), dtype=np.float32)
     rows = [row for row, word in enumerate(words) if word in vocabulary.index]
     matrix[[vocabulary.index[words[row]] for row in rows]] = vectors[rows]
     return Vectors(matrix, len(rows))
+
+
+def _array(archive: ZipFile, name: str, kind: type[np.generic], axes: int) -> np.ndarray:
+    """An array of the archive; its header is checked before memory is taken for it."""
+    with archive.open(f"{name}.npy") as stream:
+        version = np.lib.format.read_magic(stream)
+        if version != (1, 0):
+            raise ValueError(f"{name} is in version {version} of the format")
+        shape, by_column, found = np.lib.format.read_array_header_1_0(stream)
+        size = math.prod(shape) * found.itemsize
+        if found != np.dtype(kind) or len(shape) != axes or not 0 <= size <= LARGEST_ARRAY:
+            raise ValueError(f"{name} is an array of {found} with the shape {shape}")
+        order: Literal["F", "C"] = "F" if by_column else "C"
+        return np.frombuffer(stream.read(size), dtype=found).reshape(shape, order=order)
 
 
 def _is_header(text: str) -> bool:

@@ -1,8 +1,8 @@
-"""Reading files and tar archives with clear errors, and writing files atomically.
+"""Reading files with clear errors, and writing files atomically.
 
-Reading: files are streamed and may be plain or gzip, recognized by content and not by name. Tar
-archives are read as a stream and never unpacked to disk. Every fault of a file becomes a
-`UserError` that repeats the path and names the cure.
+Reading: files are streamed and may be plain or gzip, recognized by content and not by name. The
+length of a line and what a gzip file may unpack to are bounded, so that a hostile file cannot fill
+the memory. Every fault of a file becomes a `UserError` that repeats the path and names the cure.
 
 Writing: a file is written under a temporary name, brought to the disk and then renamed, so that a
 reader never sees half of it, not even after a power failure.
@@ -14,13 +14,12 @@ import io
 import json
 import os
 import re
-import tarfile
 import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from pathlib import Path
+from typing import IO, Any, AnyStr, cast
 
 import polars as pl
 
@@ -30,6 +29,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # a line feed is more than one byte here
 OnBadRow = Callable[[UserError], None]
+LONGEST_LINE = 2**26  # bytes
+# A gzip file may unpack to this many bytes, or to this multiple of its size if that is more. Text
+# shrinks to a tenth, or to a thirtieth if it is very regular; a file of zeros to a thousandth.
+UNPACKED_BYTES, UNPACKED_RATIO = 2**28, 100
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -48,7 +51,7 @@ def open_decompressed(path: Path) -> Iterator[IO[bytes]]:
             plain.seek(0)
             if packed:
                 with gzip.GzipFile(fileobj=plain) as unpacked:
-                    yield cast(IO[bytes], unpacked)
+                    yield cast(IO[bytes], io.BufferedReader(_BoundedUnpacking(unpacked, path)))
             else:
                 yield plain
     except FileNotFoundError as fault:
@@ -59,6 +62,28 @@ def open_decompressed(path: Path) -> Iterator[IO[bytes]]:
         ) from fault
     except OSError as fault:
         raise UserError(f"{path} cannot be read: {fault.strerror or fault}.") from fault
+
+
+class _BoundedUnpacking(io.RawIOBase):
+    """An unpacked stream that refuses to become out of proportion to its file."""
+
+    def __init__(self, stream: gzip.GzipFile, path: Path) -> None:
+        self.stream, self.path = stream, path
+        self.left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self.stream.read(len(buffer))
+        self.left -= len(chunk)
+        if self.left < 0:
+            raise UserError(
+                f"{self.path} unpacks to more than {UNPACKED_RATIO} times its size, as no text "
+                "does: if you trust it, unpack it yourself and pass the plain file."
+            )
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def decode(data: bytes, encoding: str, where: str, cure: str = "convert the file") -> str:
@@ -89,7 +114,7 @@ def numbered_lines(
         if encoding.lower().startswith(WIDE):
             yield from _wide_lines(io.TextIOWrapper(stream, encoding, newline="\n"), path)
             return
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(_bounded_lines(stream, path), 1):
             content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
             try:
                 text = decode(content, encoding, f"{path}, line {number}")
@@ -99,6 +124,19 @@ def numbered_lines(
                 yield number, text
     if number == 0:
         raise UserError(f"{path} is empty: put the data in it, or pass another file.")
+
+
+def _bounded_lines(stream: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
+    """Lines of a stream; one that is far longer than any text is an error."""
+    number = 0
+    while line := stream.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise UserError(
+                f"{path}, line {number} is longer than {LONGEST_LINE // 2**20} MB, so this is not "
+                "a text file with one entry per line: check that it is the right file."
+            )
+        yield line
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
@@ -116,7 +154,7 @@ def report_row(fault: UserError, on_bad_row: OnBadRow | None) -> None:
 def _wide_lines(stream: io.TextIOWrapper, path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(_bounded_lines(stream, path), 1):
             yield number, line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeError as fault:
         raise UserError(
@@ -196,7 +234,7 @@ def read_json(path: Path) -> Any:
     """Read a JSON file that assay wrote."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(
             f"{path} is not valid JSON ({error}): check whether it was edited by hand."
         ) from error
@@ -227,89 +265,3 @@ def write_text(path: Path, text: str) -> None:
     """
     content = text.encode("utf-8", errors="replace")
     write_file(path, lambda temporary: temporary.write_bytes(content))
-
-
-NameFilter = Callable[[str], bool]
-
-
-def keep_all(name: str) -> bool:
-    """The name filter that keeps every file."""
-    return True
-
-
-def read_texts(path: Path, encoding: str, keep: NameFilter = keep_all) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of the files in a folder or a tar archive; names contain `/`."""
-    return (read_folder_texts if path.is_dir() else read_tar_texts)(path, encoding, keep)
-
-
-def read_folder_texts(
-    folder: Path, encoding: str, keep: NameFilter = keep_all
-) -> Iterator[tuple[str, str]]:
-    """Yield (name below the folder, text), sorted by name."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if keep(name) and path.is_file():
-            with open_decompressed(path) as stream:
-                yield name, decode(stream.read(), encoding, str(path))
-
-
-def read_tar_texts(
-    path: Path, encoding: str, keep: NameFilter = keep_all
-) -> Iterator[tuple[str, str]]:
-    """Yield (member name, text) in archive order; members that point outside are refused."""
-    with open_decompressed(path) as stream:
-        recorder = _TailRecorder(stream)
-        try:
-            with tarfile.open(fileobj=recorder, mode="r|") as archive:
-                for member in archive:
-                    yield from _member_text(archive, member, path, encoding, keep)
-        except tarfile.TarError as fault:
-            raise UserError(
-                f"{path} is not a tar archive, or it is truncated or damaged ({fault}): "
-                "download or pack it again."
-            ) from fault
-        if not recorder.ended_properly:
-            raise UserError(f"{path} is a truncated tar archive: download or pack it again.")
-
-
-def _member_text(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path, encoding: str, keep: NameFilter
-) -> Iterator[tuple[str, str]]:
-    _refuse_unsafe_member(path, member)
-    name = str(PurePosixPath(member.name))
-    content = archive.extractfile(member) if member.isfile() and keep(name) else None
-    if content is not None:
-        where = f"{path}, member {name}"
-        yield name, decode(content.read(), encoding, where, cure="convert that member")
-
-
-def _refuse_unsafe_member(path: Path, member: tarfile.TarInfo) -> None:
-    parts = member.name.replace("\\", "/").split("/")
-    outside = parts[0] == "" or ".." in parts or parts[0].endswith(":")
-    if outside or not (member.isfile() or member.isdir()):
-        problem = "points outside the archive" if outside else "is a link or a device, not a file"
-        raise UserError(
-            f"{path}: member '{member.name}' {problem}, so the archive is refused. "
-            "Download the original archive, or pack the plain files again."
-        )
-
-
-class _TailRecorder(io.RawIOBase):
-    """A stream that remembers its last block, to detect a truncated tar archive.
-
-    An archive that was cut between two members looks complete to `tarfile`, but only a whole
-    archive ends in a block of zeros.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.stream = stream
-        self.tail = b""
-
-    def read(self, size: int = -1) -> bytes:
-        chunk = self.stream.read(size)
-        self.tail = (self.tail + chunk)[-tarfile.BLOCKSIZE :]
-        return chunk
-
-    @property
-    def ended_properly(self) -> bool:
-        return self.tail == bytes(tarfile.BLOCKSIZE)

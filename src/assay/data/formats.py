@@ -69,7 +69,7 @@ def _json_list(text: str, path: Path) -> list[Any]:
         raise UserError(f"{path} is empty: put the data in it, or pass another file.")
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as fault:
+    except (ValueError, RecursionError) as fault:  # also a number of thousands of digits
         raise UserError(
             f"{path} is not JSON, or it is truncated ({fault}): download it again, or write a list "
             "of objects [{...}, {...}] or one object per line."

@@ -10,13 +10,14 @@ them.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from assay.errors import UserError
 
@@ -24,9 +25,11 @@ MEGABYTE = 2**20
 # What the reader may take, beside a multiple of the file's size: a column is decompressed at once.
 MEMORY_MEGABYTES = 768
 MEMORY_PER_BYTE = 8
-SECONDS = 10
+SECONDS = 8
+SECONDS_PER_STEP = 60  # of the clock: a step takes part of a second
 SECONDS_PER_MEGABYTE = 2
 BATCH_ROWS = 10_000
+Result = TypeVar("Result")
 REFUSED = 3  # exit code of the child: the reader says what is wrong, on its last line
 
 
@@ -63,6 +66,11 @@ def _child(path: Path, columns: Sequence[str]) -> Iterator[IO[str]]:
         code = child.wait()
         errors.seek(0)
         said = errors.read().strip().splitlines()
+    check_exit(path, code, said)
+
+
+def check_exit(path: Path, code: int, said: Sequence[str]) -> None:
+    """Raise a `UserError` if the child failed; `said` are the lines that it wrote as errors."""
     if code:
         reason = said[-1] if code == REFUSED and said else "its reader broke down"
         raise UserError(
@@ -83,6 +91,20 @@ def _limit_resources(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def _in_time(step: Callable[[], Result]) -> Result:
+    """Do one step of the reading; if it does not end, the system ends this process.
+
+    The limit on processor time does not end a reader whose threads wait for each other. The alarm
+    does; it is off while rows are handed over, because the caller may be slow.
+    """
+    if hasattr(signal, "alarm"):
+        signal.alarm(SECONDS_PER_STEP)
+    result = step()
+    if hasattr(signal, "alarm"):
+        signal.alarm(0)
+    return result
+
+
 def _write_rows(path: str, columns: Sequence[str]) -> None:
     """Write the rows, or the names of the columns, as JSON lines to standard output."""
     import polars as pl
@@ -90,11 +112,12 @@ def _write_rows(path: str, columns: Sequence[str]) -> None:
     try:
         table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         if not columns:
-            for name, kind in table.collect_schema().items():
+            for name, kind in _in_time(table.collect_schema).items():
                 if kind != pl.Binary:
                     print(json.dumps(name))
             return
-        for batch in table.select(columns).collect_batches(chunk_size=BATCH_ROWS):
+        batches = table.select(columns).collect_batches(chunk_size=BATCH_ROWS)
+        while (batch := _in_time(lambda: next(batches, None))) is not None:
             for row in batch.iter_rows():
                 print(json.dumps(row, default=str))
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as fault:

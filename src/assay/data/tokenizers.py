@@ -139,7 +139,13 @@ def _tokenizer_of_file(path: Path) -> Tokenizer:
     tokenizer.no_truncation()
 
     def tokenize(text: str) -> tuple[str, ...]:
-        encoded = tokenizer.encode(text, add_special_tokens=False)
+        try:
+            encoded = tokenizer.encode(text, add_special_tokens=False)
+        except Exception as fault:  # the library raises no narrower class
+            raise UserError(
+                f"--tokenizer {path} cannot split '{text[:40]}' ({fault}): repair the file, or "
+                "pass another tokenizer."
+            ) from fault
         return tuple(text[start:end] for start, end in encoded.offsets if text[start:end].strip())
 
     return tokenize

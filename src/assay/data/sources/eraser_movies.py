@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from assay.data.archives import read_texts
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_texts
 from assay.data.formats import MIN_DF
 from assay.data.locate import data_path, folder_with, require_file
 from assay.data.rows import read_json_lines
@@ -67,7 +67,7 @@ def _spans(evidences: Any, where: str) -> list[tuple[int, int]]:
             for group in evidences
             for span in group
         ]
-    except (KeyError, TypeError, ValueError) as fault:
+    except (KeyError, TypeError, ValueError, OverflowError) as fault:
         raise UserError(
             f"{where}: the evidences {str(evidences)[:60]!r} are not lists of spans with "
             "start_token and end_token: use the published file."

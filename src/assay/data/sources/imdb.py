@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from assay.data.archives import read_texts
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_texts
 from assay.data.formats import MIN_DF, class_name, read_json_list, review_words
 from assay.data.locate import (
     archive_or_folder,

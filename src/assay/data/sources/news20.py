@@ -7,8 +7,8 @@ split at random, not by date.
 import re
 from collections.abc import Iterator
 
+from assay.data.archives import read_texts
 from assay.data.corpus import Raw, Request, Source
-from assay.data.files import read_texts
 from assay.data.locate import archive_or_folder, data_path
 from assay.data.text import mask_numbers, words
 

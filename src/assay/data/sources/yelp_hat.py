@@ -61,7 +61,7 @@ def _maps_by_review(path: Path) -> dict[tuple[str, str], list[Marks]]:
         where = f"{path}, row {number}"
         if label not in ("0", "1"):
             raise UserError(f"{where}: the label '{label[:40]}' is neither 0 nor 1: correct it.")
-        spans = [(word, active) for word, active in _Highlights(html).spans if word]
+        spans = _spans(html)
         if [word for word, _ in spans] != text.split():
             raise UserError(
                 f"{where}: the map '{html[:60]}' does not have the words of the text "
@@ -69,6 +69,14 @@ def _maps_by_review(path: Path) -> dict[tuple[str, str], list[Marks]]:
             )
         found.setdefault((label, text), []).append(tuple(active for _, active in spans))
     return found
+
+
+def _spans(html: str) -> list[tuple[str, bool]]:
+    """The words of a map, each with whether it is highlighted; none if the map is not HTML."""
+    try:
+        return [(word, active) for word, active in _Highlights(html).spans if word]
+    except AssertionError:  # how the parser of the standard library reports broken declarations
+        return []
 
 
 def _majority(review: Sequence[str], maps: Sequence[Marks]) -> tuple[tuple[str, ...], Marks]:
