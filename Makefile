@@ -6,9 +6,11 @@ OUT ?= runs/demo
 
 .PHONY: demo test check programs docs soak clean
 
-$(VENV)/installed: pyproject.toml constraints.txt
+# First the locked packages, whose hashes are checked; then torch and assay itself.
+$(VENV)/installed: pyproject.toml constraints.txt requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or pass PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --editable '.[dev,vectors,ray,hf]'
 	touch $@
 

@@ -43,7 +43,7 @@ from assay.runs.attached_documents import (
     unlabeled_corpus,
     with_class_names,
 )
-from assay.runs.directory import read_run
+from assay.runs.directory import read_run, try_tables
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
 from assay.runs.results import Results
@@ -340,6 +340,7 @@ def huggingface(
 
 def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:
     """Redraw the report of a run directory, into the directory or to another file."""
+    try_tables(Path(run_dir))  # the directory may come from somebody else
     return draw_report(Path(run_dir), None if out is None else Path(out))
 
 

@@ -45,8 +45,10 @@ def report(
     from assay.report.exports import write_figures
     from assay.report.page import write_report
     from assay.report.page_tables import write_tables
+    from assay.runs.directory import try_tables
     from assay.runs.without_text import copy_without_text
 
+    try_tables(directory)  # the directory may come from somebody else
     if without_text:
         directory = copy_without_text(directory, out)
     elif out is not None:

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from assay.data.corpus import Corpus, Document, Raw, Request, Source
-from assay.data.splits import SPLITS, near_duplicates, split, subsample
+from assay.data.near_duplicates import near_duplicates
+from assay.data.sampling import read_sample
+from assay.data.splits import SPLITS, split, subsample
 from assay.data.vocabulary import Vocabulary
 from assay.errors import UserError
 
@@ -20,12 +22,12 @@ Parts = Mapping[str, list[Raw]]
 
 def assemble(source: Source, request: Request, limit: int | None = None) -> Corpus:
     """Read, filter, split, reduce and encode one corpus."""
-    raws = list(_filter_by_length(source, request, source.read(request)))
+    raws = _read(source, request, limit)
     _check_ids_and_rationales(source, raws)
     if not raws:
         raise UserError(f"{source.name}: no documents are left. {_dropped_text(request.dropped)}")
     if source.group_near_duplicates:
-        raws = _group_near_duplicates(raws)
+        _group_near_duplicates(raws)
         _check_enough_groups(source, raws)
     parts: Parts = split(raws, source)
     if limit is not None:
@@ -48,6 +50,27 @@ def assemble(source: Source, request: Request, limit: int | None = None) -> Corp
         dropped=dict(sorted(request.dropped.items())),
         notes=tuple(request.notes),
     )
+
+
+def _read(source: Source, request: Request, limit: int | None) -> list[Raw]:
+    """The documents of suitable length; of a very large corpus a sample if there is a limit."""
+    raws = _filter_by_length(source, request, source.read(request))
+    if limit is None:
+        return list(raws)
+    if limit < 1:
+        raise UserError(f"A limit of {limit} documents leaves nothing: give 1 or more.")
+    held, passed_over = read_sample(raws, limit, request.seed)
+    if passed_over:
+        request.dropped[_over(limit)] += passed_over
+        request.notes.append(
+            f"{source.name}: {len(held) + passed_over:,} documents were read, and {len(held):,} of "
+            "them, chosen by the seed, were split and reduced to the limit"
+        )
+    return held
+
+
+def _over(limit: int) -> str:
+    return f"over the limit of {limit}"
 
 
 def _filter_by_length(source: Source, request: Request, raws: Iterable[Raw]) -> Iterator[Raw]:
@@ -97,15 +120,13 @@ def _check_ids_and_rationales(source: Source, raws: list[Raw]) -> None:
             )
 
 
-def _group_near_duplicates(raws: list[Raw]) -> list[Raw]:
+def _group_near_duplicates(raws: list[Raw]) -> None:
     """Group documents that assay splits; a split named by the files is kept as it is."""
     unsplit = [index for index, raw in enumerate(raws) if raw.split is None]
-    texts = [" ".join(raws[index].tokens + raws[index].query) for index in unsplit]
-    grouped = list(raws)
+    texts = (" ".join(raws[index].tokens + raws[index].query) for index in unsplit)
     for index, first in zip(unsplit, near_duplicates(texts), strict=True):
-        if raws[index].group is None:
-            grouped[index] = replace(raws[index], group=raws[unsplit[first]].id)
-    return grouped
+        if raws[index].group is None:  # in place: a corpus may have a million documents
+            raws[index] = replace(raws[index], group=raws[unsplit[first]].id)
 
 
 def _check_enough_groups(source: Source, raws: list[Raw]) -> None:
@@ -122,12 +143,10 @@ def _check_enough_groups(source: Source, raws: list[Raw]) -> None:
 
 
 def _apply_limit(source: Source, parts: Parts, limit: int, request: Request) -> Parts:
-    if limit < 1:
-        raise UserError(f"A limit of {limit} documents leaves nothing: give 1 or more.")
     reduced = subsample(parts, limit, request.seed, source.task)
     left_out = sum(len(parts[name]) - len(reduced[name]) for name in SPLITS)
     if left_out:
-        request.dropped[f"over the limit of {limit}"] += left_out
+        request.dropped[_over(limit)] += left_out
     return reduced
 
 

@@ -5,7 +5,8 @@ process ends without an exception. So the file is read by a child process with a
 time, which writes the rows as JSON lines. If the child ends early, the user gets a sentence.
 
 The child is this module, run with the path and the columns as arguments; without columns it lists
-them.
+them. With the column `*` it reads everything and hands over nothing: a table of a stranger's run
+directory is tried in this way before it is read as a whole.
 """
 
 import json
@@ -17,9 +18,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from assay.errors import UserError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MEGABYTE = 2**20
 # What the reader may take, beside a multiple of the file's size: a column is decompressed at once.
@@ -29,6 +33,9 @@ SECONDS = 8
 SECONDS_PER_STEP = 60  # of the clock: a step takes part of a second
 SECONDS_PER_MEGABYTE = 2
 BATCH_ROWS = 10_000
+EVERYTHING = "*"
+UNPACKED_BYTES, UNPACKED_RATIO = 2**29, 100  # of a whole table
+CELL_BYTES = 16  # of a text, beside its letters
 Result = TypeVar("Result")
 REFUSED = 3  # exit code of the child: the reader says what is wrong, on its last line
 
@@ -44,6 +51,13 @@ def read_parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Sequence[A
     with _child(path, columns) as lines:
         for line in lines:
             yield json.loads(line)
+
+
+def try_parquet(path: Path) -> None:
+    """Read the whole table in a process of its own, so that reading it here cannot end this one."""
+    with _child(path, [EVERYTHING]) as lines:
+        for _ in lines:
+            pass
 
 
 @contextmanager
@@ -116,6 +130,9 @@ def _write_rows(path: str, columns: Sequence[str]) -> None:
                 if kind != pl.Binary:
                     print(json.dumps(name))
             return
+        if list(columns) == [EVERYTHING]:
+            _try_everything(table, Path(path).stat().st_size)
+            return
         batches = table.select(columns).collect_batches(chunk_size=BATCH_ROWS)
         while (batch := _in_time(lambda: next(batches, None))) is not None:
             for row in batch.iter_rows():
@@ -123,6 +140,16 @@ def _write_rows(path: str, columns: Sequence[str]) -> None:
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as fault:
         print(str(fault).splitlines()[0] if str(fault) else type(fault).__name__, file=sys.stderr)
         sys.exit(REFUSED)
+
+
+def _try_everything(table: "pl.LazyFrame", size: int) -> None:
+    """Read all columns; refuse a table that is out of proportion to its file."""
+    left: float = UNPACKED_BYTES + UNPACKED_RATIO * size
+    batches = table.collect_batches(chunk_size=BATCH_ROWS)
+    while (batch := _in_time(lambda: next(batches, None))) is not None:
+        left -= max(batch.estimated_size(), CELL_BYTES * batch.height * batch.width)
+        if left < 0:
+            raise ValueError(f"it unpacks to more than {UNPACKED_RATIO} times its size")
 
 
 if __name__ == "__main__":

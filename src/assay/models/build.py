@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
 
 from assay.data.files import write_file
 from assay.data.vocabulary import PAD, Vocabulary
+from assay.errors import UserError
 from assay.models.classifier import (
     ENCODERS,
     FLAT,
@@ -32,6 +34,11 @@ from assay.models.hierarchical import Flan, Han, SerranoSmithModel
 
 MODELS = (*ENCODERS, *SERRANO_SMITH)  # the choices of `--encoder`
 WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
+# What a damaged or hostile folder raises: JSON, the configuration, the weights, the construction.
+DAMAGED = (
+    *(OSError, ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError),
+    *(OverflowError, RuntimeError, SafetensorError),
+)
 
 
 @dataclass(frozen=True)
@@ -70,12 +77,28 @@ def save_model(folder: Path, trained: TrainedModel) -> None:
 
 
 def load_model(folder: Path) -> TrainedModel:
-    """Rebuild a model from a folder written by `save_model`, in evaluation mode."""
-    description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-    vocabulary = Vocabulary(tuple(description.pop("vocabulary")))
-    description["classes"] = tuple(description["classes"])
-    network = build_model(ModelConfig(**description), seed=0)
-    network.load_state_dict(load_file(folder / WEIGHTS))
+    """Rebuild a model from a folder written by `save_model`, in evaluation mode.
+
+    The folder may come from somebody else: the sizes in the description are compared with those of
+    the weights before memory is taken for them.
+    """
+    try:
+        description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        vocabulary = Vocabulary(tuple(map(str, description.pop("vocabulary"))))
+        description["classes"] = tuple(map(str, description["classes"]))
+        config = ModelConfig(**description)
+        weights = load_file(folder / WEIGHTS)
+        _compare_sizes(config, weights)
+        if len(vocabulary) > config.words:
+            raise ValueError(f"{len(vocabulary)} words, but {config.words} rows of the embedding")
+        network = build_model(config, seed=0)
+        network.load_state_dict(weights)
+    except DAMAGED as fault:
+        reason = str(fault).splitlines()[0][:200] if str(fault) else type(fault).__name__
+        raise UserError(
+            f"{folder} does not hold a model that can be loaded ({reason}): repeat the run, or "
+            "name the folder of another run."
+        ) from fault
     return TrainedModel(network.eval(), vocabulary)
 
 
@@ -83,6 +106,18 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write named tensors as a safetensors file, atomically."""
     content = save({name: value.contiguous().cpu() for name, value in tensors.items()})
     write_file(path, lambda temporary: temporary.write_bytes(content))
+
+
+def _compare_sizes(config: ModelConfig, weights: Mapping[str, Tensor]) -> None:
+    """Raise if the described network, of which no tensor is allocated, has other sizes."""
+    with torch.device("meta"):
+        expected = {name: value.shape for name, value in _new_network(config).state_dict().items()}
+    found = {name: value.shape for name, value in weights.items()}
+    if found != expected:
+        wrong = min(
+            name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)
+        )
+        raise ValueError(f"{DESCRIPTION} and {WEIGHTS} disagree about '{wrong[:60]}'")
 
 
 def _new_network(config: ModelConfig) -> Network:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assay.config import VERSION
 from assay.data.files import write_file
+from assay.errors import UserError
 from assay.report import text as words
 from assay.report.charts import paper_figures
 from assay.report.charts.style import for_paper
@@ -130,6 +131,8 @@ def _line(*cells: str) -> str:
 
 def write_figures(run_dir: Path) -> list[Path]:
     """Write `figures/NAME` as SVG, PDF, PNG and CSV into a run directory; return the paths."""
+    if (run_dir / "figures").is_symlink():  # in somebody else's directory it may lead anywhere
+        raise UserError(f"{run_dir / 'figures'} is a link: remove it, and the figures are written.")
     written: list[Path] = []
     for figure in paper_figures(read_run(run_dir)):
         files = for_paper(figure)

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
+from assay.data.parquet import try_parquet
 from assay.errors import UserError
 from assay.runs.manifest import CURE, Fields, Manifest, read_rows, read_run_json
 
 PROBES_FILE = "probes.json"
+TABLES = ("instances.parquet", "evidence.parquet")
 FINDINGS = ("supported", "contradicted", "undecided", "not measured", "not applicable")
 INSTANCE_TEXTS = ("id", "label", "prediction")
 SCORES = ("attention", "gradient", "leave_one_out", "adversary")
@@ -175,6 +177,16 @@ def read_run(run_dir: Path) -> RunRecord:
     )
 
 
+def try_tables(run_dir: Path) -> None:
+    """Refuse tables that would end this process or fill its memory.
+
+    To be called before `read_run` for a directory that somebody else may have written.
+    """
+    for name in TABLES:
+        if (run_dir / name).is_file():
+            try_parquet(run_dir / name)
+
+
 def read_probes(run_dir: Path) -> dict[str, ProbeRecord]:
     """The declarations in `probes.json`; empty for run directories of version 0.1."""
     path = run_dir / PROBES_FILE
@@ -214,7 +226,7 @@ def _classes(run_dir: Path, manifest: Manifest, instances: pl.DataFrame) -> tupl
 
 
 def _table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
-    if not path.exists():
+    if not path.is_file():
         raise UserError(f"{path} is missing: a report is drawn from a finished run; {CURE}")
     try:
         table = pl.read_parquet(path)

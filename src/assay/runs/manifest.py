@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from assay.data.files import write_json
 from assay.errors import UserError
@@ -16,18 +16,18 @@ from assay.errors import UserError
 RUN_FILE = "run.json"
 RUNNING, COMPLETE = "running", "complete"
 TEXTS, LEFT_OUT = "texts", "left out"  # the mark of a run directory without texts
+Number = TypeVar("Number", int | None, float | None)
+LARGEST = 2**53  # whole numbers up to here are exact, also in the page
 CURE = "repeat the run, or name the folder of another run"
 
 
 def read_run_json(path: Path) -> object:
     """The content of a JSON file of a run directory."""
+    if not path.is_file():  # also where a pipe or a device stands in its place
+        raise UserError(f"{path} is missing: a report is drawn from a finished run; {CURE}")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(
-            f"{path} is missing: a report is drawn from a finished run; {CURE}"
-        ) from None
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise UserError(f"{path} cannot be read ({fault}): {CURE}") from fault
 
 
@@ -64,13 +64,20 @@ class Fields:
         return value
 
     def number(self, key: str) -> float | None:
-        return cast(float | None, self._read(key, (int, float), "a number"))
+        return self._bounded(key, cast(float | None, self._read(key, (int, float), "a number")))
 
     def count(self, key: str) -> int | None:
-        return cast(int | None, self._read(key, (int,), "a whole number"))
+        return self._bounded(key, cast(int | None, self._read(key, (int,), "a whole number")))
 
     def scalar(self, key: str) -> str | float | None:
-        return cast(str | float | None, self._read(key, (str, int, float), "text or a number"))
+        value = cast(str | float | None, self._read(key, (str, int, float), "text or a number"))
+        return value if isinstance(value, str) else self._bounded(key, value)
+
+    def _bounded(self, key: str, value: Number) -> Number:
+        """Refuse numbers that no measurement gives and that cannot be drawn."""
+        if value is not None and abs(value) > LARGEST:
+            raise UserError(f"{self.place}: `{key}` is {_shown(value)}, which is too large: {CURE}")
+        return value
 
     def rows(self, key: str) -> list[object]:
         return cast(list[object], self._read(key, (list,), "a list") or [])
