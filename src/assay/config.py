@@ -16,7 +16,7 @@ SAMPLE = 100  # documents on which costly scores are computed, if the budget all
 QUICK_SAMPLE = 50  # costly scores are half of an audit, and `quick` is for a first look
 ALL_PROBES = ("all",)
 # Probes from after the three papers that train models or take more than a tenth of the audit.
-COSTLY_PROBES = ("roar", "fresh", "sanity")
+COSTLY_PROBES = ("roar", "fresh", "sanity", "masked_training")
 # What `all` leaves out under a preset. `thorough` is `quick` without omissions. `deception` trains
 # models and decides no claim.
 OMITTED: Mapping[str, tuple[str, ...]] = {

@@ -16,6 +16,7 @@ from assay.training.erased_items import (
     keep_items,
     mask_items,
     masked_items,
+    with_masked_copies,
 )
 from assay.training.specs import BaseModelSpec, ErasedItems
 from tests.builders.small_models import corpus as toy_corpus
@@ -92,3 +93,20 @@ def test_random_items_depend_on_the_document_and_the_seed_and_are_nested():
 def test_with_all_items_masked_nothing_is_left_to_tell_documents_apart():
     found = erased_corpus(ErasedItems(1.0), toy_corpus(40), {}, seed=0)
     assert {token for document in found.train for token in document.tokens} == {MASK}
+
+
+def test_every_document_gets_one_copy_with_a_random_share_masked():
+    documents = toy_corpus(200).train
+    found = with_masked_copies(documents, seed=0)
+    assert tuple(found[: len(documents)]) == documents
+    copies = found[len(documents) :]
+    assert len({document.id for document in found}) == 2 * len(documents)
+    shares = []
+    for before, after in zip(documents, copies, strict=True):
+        assert after.label == before.label
+        assert all(a in (b, MASK) for a, b in zip(after.tokens, before.tokens, strict=True))
+        shares.append(sum(token == MASK for token in after.tokens) / len(after.tokens))
+    # Evenly from none to all: the mean is a half, the standard deviation that of a wide spread.
+    assert np.mean(shares) == pytest.approx(0.5, abs=0.08)
+    assert np.std(shares) > 0.25
+    assert with_masked_copies(documents[3:4], seed=0)[1] == copies[3]

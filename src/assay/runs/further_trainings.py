@@ -13,26 +13,31 @@ from pathlib import Path
 
 import polars as pl
 import torch
-from torch import Tensor
 
 from assay.data.batches import EncodedSplit
 from assay.data.corpus import Corpus, Document
-from assay.data.files import read_json, write_json, write_parquet
+from assay.data.files import write_json, write_parquet
 from assay.engines import Task
 from assay.evidence import empty, sign
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import Network
-from assay.models.view import NotApplicable, View
+from assay.models.view import NotApplicable
 from assay.probes import PROBES
 from assay.probes.probe import Trainings
 from assay.runs.jobs import TrainJob
+from assay.runs.model_outputs import (
+    HISTORY,
+    UNMARKED,
+    read_outputs,
+    score_functions,
+    write_asked,
+)
 from assay.runs.store import Job, checkpoint_path, code_identity, finished, publish
 from assay.runs.timing import training_kind, write_job_timing
-from assay.scores import SCORES
 from assay.scores.leave_one_out import leave_one_out
-from assay.training.erased_items import erased_corpus, masked_items
+from assay.training.erased_items import erased_corpus, masked_items, with_masked_copies
 from assay.training.imposed_weights import halves, imposed_weights
-from assay.training.loop import fit, stopped_improving
+from assay.training.loop import fit
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
 from assay.training.randomization import randomized, with_shuffled_labels
@@ -42,7 +47,6 @@ from assay.training.specs import (
     DeceptionObjective,
     ErasedItems,
     ImitationObjective,
-    ModelOutputs,
     ModelSpec,
     TrainingBudget,
     TrainingSpec,
@@ -50,8 +54,6 @@ from assay.training.specs import (
     prerequisites,
 )
 
-UNMARKED = "unmarked"  # test without its marked items
-HISTORY = "training.json"  # loss and quality by epoch
 THREADS = 1  # trainings run beside each other, and threads can change the last digits
 
 
@@ -112,6 +114,8 @@ class FurtherTrainingJob:
             "erased": None if spec.erased is None else _erased_identity(spec.erased),
             "shuffled_labels": spec.shuffled_labels,
             "scores": spec.scores,
+            "masked_copies": spec.masked_copies,
+            "asked": None if spec.asked is None else asdict(spec.asked),
             "needs": [place.name for place in self.needs.values()],
             "keep": [self.keep_model, self.keep_train],
         }
@@ -146,7 +150,7 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
     if task.source.randomized:
         network = randomized(network, task.source.randomized, task.base.training.init_seed)
     network.to(task.base.training.device)
-    scores = _score_functions(task.source.scores, network)
+    scores = score_functions(task.source.scores, network)
     if task.source.leave_one_out:
         scores = {"leave_one_out": leave_one_out, **scores}
 
@@ -155,6 +159,7 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
             split = _encoded(corpus, getattr(corpus, name))
             write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
+        write_asked(place, task.source.asked, network, corpus)
         _write_seconds(place, task, start)
 
     return publish(task.folder, task.job, fill)
@@ -165,7 +170,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
     spec, corpus = task.source, _documents(task)
     splits = _splits(task, corpus)
     network = _network(task)
-    train = splits["train"] if spec.half is None else _half(corpus, spec.half)
+    train = _training_split(task, corpus, splits["train"])
     training = fit(
         network,
         {"train": train, "dev": splits["dev"]},
@@ -178,7 +183,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
     )
 
     def fill(place: Path) -> None:
-        scores = _score_functions(spec.scores, network)
+        scores = score_functions(spec.scores, network)
         for name in SPLITS if task.keep_train else SPLITS[1:]:
             predictions = predict_split(network, splits[name], scores)
             if spec.erased is not None and task.keep_train:
@@ -186,6 +191,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
             write_parquet(place / f"{name}.parquet", predictions)
         if isinstance(spec.objective, DeceptionObjective):
             _predict_without_marked(place, network, corpus)
+        write_asked(place, spec.asked, network, corpus)
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
         write_json(place / HISTORY, asdict(training))
@@ -196,18 +202,6 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
 
 def _write_seconds(place: Path, task: FurtherJob, start: float) -> None:
     write_job_timing(place, time.perf_counter() - start, kind=training_kind(task.source))
-
-
-def _score_functions(names: Sequence[str], network: Network) -> dict[str, Callable[[View], Tensor]]:
-    """The named scores that this network can give."""
-    found = {}
-    for name in names:
-        try:
-            SCORES[name].check(network)
-        except NotApplicable:
-            continue
-        found[name] = SCORES[name].compute
-    return found
 
 
 def _documents(task: FurtherTrainingJob) -> Corpus:
@@ -252,9 +246,15 @@ def _encoded(corpus: Corpus, documents: Sequence[Document]) -> EncodedSplit:
     return EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
 
 
-def _half(corpus: Corpus, half: int) -> EncodedSplit:
+def _training_split(task: FurtherTrainingJob, corpus: Corpus, whole: EncodedSplit) -> EncodedSplit:
+    """The documents to learn from: all, one half of them, or all with masked copies."""
+    spec = task.source
+    if spec.masked_copies:
+        return _encoded(corpus, with_masked_copies(corpus.train, spec.order_seed))
+    if spec.half is None:
+        return whole
     assigned = halves(corpus.train)
-    return _encoded(corpus, [d for d in corpus.train if assigned[d.id] == half])
+    return _encoded(corpus, [d for d in corpus.train if assigned[d.id] == spec.half])
 
 
 def _predict_without_marked(place: Path, network: Network, corpus: Corpus) -> None:
@@ -321,21 +321,6 @@ def training_job(spec: TrainingSpec, base: TrainJob) -> TrainJob:
         threads=THREADS,
         penalty=base.penalty if same_encoder else None,  # another network only learns the task
     )
-
-
-def read_outputs(place: Path) -> ModelOutputs:
-    """The predictions that a finished job left in its folder."""
-    unmarked, history = place / f"{UNMARKED}.parquet", place / HISTORY
-    return ModelOutputs(
-        read_predictions(place / "dev.parquet"),
-        read_predictions(place / "test.parquet"),
-        read_predictions(unmarked) if unmarked.exists() else None,
-        _converged(history) if history.exists() else None,
-    )
-
-
-def _converged(history: Path) -> bool:
-    return stopped_improving([epoch["loss"] for epoch in read_json(history)["epochs"]])
 
 
 def with_prerequisites(specs: Iterable[ModelSpec]) -> Iterator[ModelSpec]:

@@ -69,6 +69,8 @@ def training_kind(spec: ModelSpec) -> str:
         return "half of the documents"
     if spec.erased is not None:
         return "items kept" if spec.erased.keep else "items masked"
+    if spec.masked_copies:
+        return "masked copies"
     if spec.shuffled_labels:
         return "shuffled labels"
     return "task" if spec.attention is None else spec.attention

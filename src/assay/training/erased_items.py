@@ -108,6 +108,22 @@ def mask_items(document: Document, places: np.ndarray) -> Document:
     return replace(document, tokens=tokens, words=words)
 
 
+def with_masked_copies(documents: Sequence[Document], seed: int) -> list[Document]:
+    """The documents, and one copy of each in which a random share of the items is masked.
+
+    The share is drawn for each document, evenly from none to all, so that a model that learns from
+    the copies has seen texts with any number of masked items.
+    """
+    keys = document_keys([document.id for document in documents], seed, "masked copies")
+    shares = uniform(keys, 1)[:, 0]
+    copies = []
+    for row, document in enumerate(documents):
+        lots = uniform(keys[row : row + 1], 2, len(document.tokens))[0, 1]
+        copy = mask_items(document, np.flatnonzero(lots < shares[row]))
+        copies.append(replace(copy, id=f"{document.id} with masked items"))
+    return [*documents, *copies]
+
+
 def keep_items(document: Document, places: np.ndarray) -> Document:
     """The document with these items alone, in the order of the text."""
     kept = sorted(places.tolist())

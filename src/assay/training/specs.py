@@ -9,9 +9,20 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import polars as pl
 
 SPLITS = ("train", "dev", "test")
 WeightKind = Literal["weights", "permuted", "tf-idf", "leave_one_out", "own half", "other half"]
+
+
+@dataclass(frozen=True)
+class AskedProbe:
+    """A probe that is asked of a finished model, on a sample of the test documents."""
+
+    probe: str
+    scores: tuple[str, ...]  # that it reads
+    documents: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,7 @@ class BaseModelSpec:
     scores: tuple[str, ...] = ()  # further scores to compute, by name
     randomized: tuple[str, ...] = ()  # parts of the network with fresh weights; see `randomized`
     without_train: bool = False  # predict dev and test only
+    asked: AskedProbe | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,8 @@ class TrainingSpec:
     erased: ErasedItems | None = None  # train and predict on documents changed in this way
     shuffled_labels: bool = False  # the labels of train and dev are dealt out at random
     scores: tuple[str, ...] = ()  # scores to compute beside the predictions, by name
+    masked_copies: bool = False  # train also on a copy of each document with items masked
+    asked: AskedProbe | None = None
 
 
 ModelSpec = BaseModelSpec | TrainingSpec
@@ -131,6 +145,7 @@ class ModelOutputs:
     test: Predictions
     unmarked: Predictions | None = None  # on test without its marked items, where there are any
     converged: bool | None = None  # whether training had stopped improving; None: not known
+    asked: pl.DataFrame | None = None  # the rows of the probe that was asked, if any
 
 
 # The guide's kinds of weights. A claim reads those of `DECIDING_GUIDES`; `leak` is an older name
