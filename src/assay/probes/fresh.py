@@ -36,6 +36,7 @@ from assay.training.specs import (
 )
 
 BASE = BaseModelSpec(scores=("gradient",))
+LEAST_LOSS = 0.05  # of the accuracy, with random items: a ratio to less is noise
 WHOLE, RANDOM, SCORES = "all items", "random", ("attention", "gradient")
 
 
@@ -55,7 +56,7 @@ def conclude(
         if group in SCORES:
             lost = right[WHOLE, seed] - right[RANDOM, seed]
             gained = own - right[RANDOM, seed]
-            kept = gained / lost if lost > 0 else float("nan")
+            kept = gained / lost if lost >= LEAST_LOSS else float("nan")
             frames.append(whole("accuracy_kept", kept, group, seed))
     return frames
 

@@ -34,6 +34,7 @@ from assay.training.specs import (
 SCORES = ("attention", "gradient")
 BASE = BaseModelSpec(scores=("gradient",))
 RANDOM, RECURSIVE = "random", "recursive"
+LEAST_LOSS = 0.05  # of the accuracy, as a mean over the shares
 Curve = dict[float, ModelSpec]  # by the share of masked items, ascending, from 0 to 1
 
 
@@ -63,13 +64,17 @@ def conclude(
 def racu(random: Mapping[float, float], own: Mapping[float, float]) -> float:
     """The area between random and important items, relative to that below the random curve.
 
-    Both map the share of masked items, from 0 to 1, to the quality of the model. NaN if a model
-    without any items is as good as one with all of them.
+    Both map the share of masked items, from 0 to 1, to the quality of the model. NaN if the random
+    curve lies too little above its end: then there is nothing to lose, and the ratio is noise.
     """
     shares = np.array(sorted(random))
     baseline, values = (np.array([curve[share] for share in shares]) for curve in (random, own))
     largest = np.trapezoid(baseline - baseline[-1], shares)
-    return float(np.trapezoid(baseline - values, shares) / largest) if largest > 0 else np.nan
+    return (
+        float(np.trapezoid(baseline - values, shares) / largest)
+        if largest >= LEAST_LOSS
+        else np.nan
+    )
 
 
 def _curves(budget: TrainingBudget) -> Iterator[tuple[str, int, Curve]]:
