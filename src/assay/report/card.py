@@ -48,11 +48,11 @@ def _options(settings: Fields) -> Iterator[str]:
 
 LONGEST_WHY = 900
 OPENING = """\
-Attention spreads one unit of weight over the items of a document (its words, or whatever the \
-model reads one by one); a document shaded by these weights is a heat map. What may be said about \
-it depends on what one means by an explanation, so there is no overall score. Effects are given \
-with intervals that allow for testing several claims at once, and each claim is followed by its \
-thresholds."""
+Attention gives each item of a document (a word, or whatever the model reads one by one) a share; \
+the shares add up to 100 %. A document shaded by these weights is a heat map. What may be said \
+about it depends on what one means by an explanation, so there is no overall score. Effects are \
+given with intervals that allow for testing several claims at once, and each claim is followed by \
+its thresholds."""
 HEADINGS = ("finding", "claim", "effect", "documents", "compared with", "source")
 
 

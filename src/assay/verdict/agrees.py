@@ -110,7 +110,7 @@ CLAIM = Claim(
     may_be_said="The heat map ranks the {words} as other methods do.",
     may_not_be_said="Do not read the heat map as a ranking of importance: other methods rank the "
     "{words} differently.",
-    effect_label="agreement with the reference, from shuffled weights (0) to the same order (1)",
+    effect_label="agreement with other methods; 0: no better than chance, 1: the same order",
     unit="share of the way from shuffled to equal",
     probe="agreement",
     paper=JAIN_WALLACE,

@@ -54,7 +54,7 @@ CLAIM = Claim(
     may_be_said="With the weight on other {words}, the prediction moves.",
     may_not_be_said="Do not say that the prediction rests on which {words} are dark: with the "
     "weight on others it stays almost the same.",
-    effect_label="mean movement of the prediction when every weight moves to another item",
+    effect_label="how far the prediction moves on average when every weight goes to another item",
     unit="TVD",
     probe="permutation",
     paper=JAIN_WALLACE,

@@ -143,7 +143,8 @@ CLAIM = Claim(
     may_be_said="No look-alike model makes the same predictions with different attention.",
     may_not_be_said="Do not say that these predictions come with this heat map: a look-alike "
     "model predicts the same with another one.",
-    effect_label="what far attention costs an imitation model, in TVD of its predictions",
+    effect_label="how much worse a look-alike model with other attention imitates this one than a "
+    "retrained copy does",
     unit="TVD",
     probe="imitation",
     paper=WIEGREFFE_PINTER,

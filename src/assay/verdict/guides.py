@@ -57,12 +57,13 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
 CLAIM = Claim(
     name="guides",
     notion="transparency",
-    says="The weights help a model without context.",
-    clause="the weights help a model without context",
+    says="A simpler model that reads items one by one does better with these weights.",
+    clause="a simpler model that reads items one by one does better with these weights",
     may_be_said="A simpler model that reads {words} one by one does better with these weights.",
     may_not_be_said="Do not say that the weights carry information of their own: a simpler model "
     "that reads {words} one by one does no better with them.",
-    effect_label="F1 with these weights above F1 with uniform or permuted weights, minus the leak",
+    effect_label="what the simpler model gains in F1 over equal or permuted weights, minus what "
+    "leaks from the training documents",
     unit="F1",
     probe="guide",
     paper=WIEGREFFE_PINTER,

@@ -102,7 +102,7 @@ CLAIM = Claim(
     may_be_said="Taking out the darkest {words} first changes the decision soon.",
     may_not_be_said="Do not read the shades as an order of importance: taking out the darkest "
     "{words} first is little better than a random order.",
-    effect_label="position between a random order (0) and the best possible one (1)",
+    effect_label="how soon the decision changes; 0: as in a random order, 1: as in the best order",
     unit="share of the way from random to best",
     probe="erase_order",
     paper=SERRANO_SMITH,

@@ -99,7 +99,7 @@ CLAIM = Claim(
     may_be_said="Trained again, the model attends to the same {words}.",
     may_not_be_said="Do not say that the data lead to this heat map: trained again, the model "
     "attends to other {words}.",
-    effect_label="agreement of two models, from shuffled weights (0) to the same order (1)",
+    effect_label="agreement of two models; 0: no better than chance, 1: the same order",
     unit="share of the way from shuffled to equal",
     probe="seeds",
     paper=WIEGREFFE_PINTER,

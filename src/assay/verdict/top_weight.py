@@ -79,8 +79,8 @@ CLAIM = Claim(
     may_be_said="Where one {word} alone decides, it is mostly the darkest one.",
     may_not_be_said="Do not point at the darkest {word} as the decisive one: where one {word} "
     "alone decides, it is mostly another.",
-    effect_label="share of documents flipped by the top weight, from a random item (0) to all that "
-    "some item flips (1)",
+    effect_label="how often erasing the top item changes the decision; 0: as often as a random "
+    "item, 1: wherever some single item does",
     unit="share of the way from random to all",
     probe="erase_one",
     paper=SERRANO_SMITH,

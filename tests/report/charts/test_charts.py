@@ -12,7 +12,7 @@ import pytest
 
 from assay.report.charts import figures, paper_figures
 from assay.report.charts.documents import LETTERS
-from assay.report.charts.style import Figure, data_uri, live
+from assay.report.charts.style import ON_PAGE, Figure, compact, data_uri, live, svg
 from assay.report.documents import typical, with_measures
 from assay.report.sections.adversary import frontier
 from assay.report.text import DIFFERENCES, TAU_PAIRS
@@ -44,6 +44,9 @@ def test_every_figure_has_a_name_a_description_and_few_points(
 ) -> None:
     classes = range(1, len(CLASSES) + 1)
     assert list(drawn) == [
+        "words_all",
+        *(f"words_class_{number}" for number in classes),
+        *(f"words_{by}" for by in ("position", "length", "frequency")),
         *TAU_PAIRS,
         *DIFFERENCES,
         *(f"permutation_violins_{number}" for number in classes),
@@ -173,3 +176,13 @@ def test_a_run_without_the_probe_has_the_other_figures(own_run: Path) -> None:
     names = {figure.name for figure in figures(read_run(own_run))}
     assert not [name for name in names if name.startswith("adversary")]
     assert set(TAU_PAIRS) <= names
+
+
+def test_a_still_picture_has_every_point_in_fewer_bytes(drawn: dict[str, Figure]) -> None:
+    figure = drawn["permutation_points"]
+    whole = svg(figure, ON_PAGE)
+    points = len(re.findall(r'<path transform="translate[^>]*A[^>]*fill-opacity', whole))
+    small = compact(whole)
+    assert points == len(re.findall(r"M[\d.,-]+h0(?=[M\"])", small)) > 20
+    assert len(small) < len(whole) / 2
+    assert not re.search(r"\d\.\d{3}", small)

@@ -21,7 +21,7 @@ import vl_convert
 
 from assay.data.cache import cached_text
 
-ATTENTION = "#cc7a1f"
+ATTENTION = "#c2711a"
 COMPARISON = "#3d7fc1"  # everything that attention is compared with
 COLUMN = 3.3  # inches: one column of a paper
 PAGE = 7.0  # both columns
