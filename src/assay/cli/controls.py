@@ -13,11 +13,13 @@ from assay.cli.app import WHOLE, LogJson, app, cores, display, say
 from assay.errors import UserError, nearest
 
 if TYPE_CHECKING:
+    from assay.config import Execution
     from assay.controls.answers import Answer, ControlModel
     from assay.controls.graded.cases import GradedAnswer
     from assay.controls.graded.rates import OperatingCurve
 
-PARTS = ("all", "graded", "calibration", "trained")
+SCORES = "scores"  # judges the scores, not the verdict, and is no part of `all`
+PARTS = ("all", "graded", "calibration", "trained", SCORES)
 
 
 @app.command()
@@ -29,7 +31,7 @@ def controls(
         str,
         typer.Option(
             help="all, graded (hand-built models), calibration (only those that thresholds are "
-            "chosen on) or trained."
+            "chosen on), trained, or scores (how often every score is wrong; not part of all)."
         ),
     ] = "all",
     quick: Annotated[
@@ -46,7 +48,9 @@ def controls(
     page: Annotated[
         Path | None,
         typer.Option(
-            "--write-page", metavar="FILE", help="Write the numbers into docs/controls.md."
+            "--write-page",
+            metavar="FILE",
+            help="Write the numbers into docs/controls.md; with --part scores, docs/scores.md.",
         ),
     ] = None,
     export: Annotated[
@@ -75,6 +79,7 @@ def controls(
       assay controls --quick
       assay controls --part calibration --out runs/controls
       assay controls --export known-answers
+      assay controls --part scores
     """
     if export is not None:
         _export(export, quiet)
@@ -89,9 +94,12 @@ def controls(
 
     workers = cores(jobs)
     faults = [*_part_faults(part, rates, page), *_place_faults(out, file, rates)]
-    _check(faults, page, engine, workers)
+    _check(faults, page, engine, workers, part)
     watching = display(quiet, log_json).watching
     execution = Execution(engine=engine, workers=workers, watching=watching)
+    if part == SCORES:
+        _compare_scores(execution, quick, file, page, quiet)
+        return
     cases: list[GradedAnswer] = []
     answers: list[Answer] = []
     models: list[ControlModel] = []
@@ -131,6 +139,26 @@ def _export(folder: Path, quiet: bool) -> None:
         typer.echo(f"Models with known answers: {folder} ({', '.join(models)})")
 
 
+def _compare_scores(
+    execution: "Execution", quick: bool, file: Path | None, page: Path | None, quiet: bool
+) -> None:
+    """Run the comparison of the scores, and print or write its table."""
+    from assay.controls import comparators
+    from assay.controls.graded.page import COMPARATORS, write_page
+    from assay.data.files import write_json
+
+    size = comparators.QUICK if quick else comparators.FULL
+    rows = comparators.run_comparators(execution, size)
+    lines = comparators.comparator_lines(rows)
+    if file is not None:
+        write_json(file, {"scores": [asdict(row) for row in rows]})
+    if page is not None:
+        write_page(page, {COMPARATORS: "\n".join(lines)})
+    if not quiet:
+        for line in lines:
+            typer.echo(line)
+
+
 def _wrong_rates(curves: "Sequence[OperatingCurve]", quick: bool) -> Iterator[str]:
     """What the rules of claims fail; a quick run has too few cases to say how many are decided."""
     for curve in curves:
@@ -147,16 +175,16 @@ def _wrong_answers(wrong: "Sequence[Answer]") -> Iterator[str]:
         )
 
 
-def _check(faults: list[str], page: Path | None, engine: str, workers: int) -> None:
+def _check(faults: list[str], page: Path | None, engine: str, workers: int, part: str) -> None:
     """Report all mistakes at once, before minutes of work."""
-    from assay.controls.graded.page import page_faults
+    from assay.controls.graded.page import COMPARATORS, page_faults
     from assay.engines import engine_faults
 
     faults += engine_faults(engine)
     if workers < 1:
         faults.append(f"--jobs {workers} is too low: pass a whole number from 1 up.")
     if page is not None:
-        faults += page_faults(page)
+        faults += page_faults(page, (COMPARATORS,)) if part == SCORES else page_faults(page)
     if faults:
         raise UserError("\n       ".join(faults))
 
@@ -165,6 +193,8 @@ def _part_faults(part: str, rates: Path | None, page: Path | None) -> Iterator[s
     if part not in PARTS:
         yield f"--part '{part}' is unknown: {nearest(part, PARTS)}."
     for option, given in {"--write-rates": rates, "--write-page": page}.items():
+        if given is not None and part == SCORES and option == "--write-page":
+            continue
         if given is not None and part not in ("all", "graded"):
             yield f"{option} needs the error rates: pass --part all or --part graded."
 

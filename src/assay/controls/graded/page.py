@@ -1,4 +1,4 @@
-"""The measured parts of docs/controls.md: written from a run, whatever it shows.
+"""The measured parts of docs/controls.md and docs/scores.md: written from a run, whatever it shows.
 
 The page is written by hand. Only the lines between two markers are replaced:
 
@@ -31,6 +31,7 @@ from assay.report.charts.style import in_both_inks
 
 END = "<!-- end -->"
 FIGURES = "figures"  # beside the page
+COMPARATORS = "comparators"  # the part of docs/scores.md
 PARTS = (
     "rates",
     "failures",
@@ -79,12 +80,13 @@ def write_page(path: Path, parts: Mapping[str, str], answers: Sequence[GradedAns
         )
 
 
-def page_faults(path: Path) -> list[str]:
+def page_faults(path: Path, parts: Sequence[str] = PARTS) -> list[str]:
     """Why a page cannot be written, before minutes of work."""
     if not path.is_file():
-        return [f"--write-page {path} is no file: name docs/controls.md of a working copy."]
+        name = "scores.md" if COMPARATORS in parts else "controls.md"
+        return [f"--write-page {path} is no file: name docs/{name} of a working copy."]
     page = path.read_text(encoding="utf-8")
-    missing = [name for name in PARTS if len(_blocks(page, name)) != 1]
+    missing = [name for name in parts if len(_blocks(page, name)) != 1]
     return [
         f"--write-page {path} needs the markers '{_begin(name)}' and '{END}' exactly once."
         for name in missing
