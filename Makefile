@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= runs/demo
 
-.PHONY: demo test check programs docs soak clean
+.PHONY: demo test check programs docs gallery soak clean
 
 # First the locked packages, whose hashes are checked; then torch and assay itself.
 $(VENV)/installed: pyproject.toml constraints.txt requirements.lock
@@ -36,6 +36,10 @@ docs: $(VENV)/installed
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
+
+# The pictures of docs/gallery.md, from runs in runs/gallery; runs that are missing are made first.
+gallery: $(VENV)/installed programs
+	$(BIN)/python scripts/draw_gallery.py runs/gallery
 
 # Everything: style, types and all tests, in two processes.
 test: $(VENV)/installed programs

@@ -27,12 +27,20 @@ FETCHED = re.compile(
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """List the probes' pages where the navigation says so."""
-    probes = sorted(path.stem for path in (ROOT / "docs" / "probes").glob("*.md"))
-    pages = [{name.replace("_", " "): f"probes/{name}.md"} for name in probes]
-    listed = {"Probes": pages}
-    config.nav = [listed if part == {"Probes": "PROBES"} else part for part in config.nav or ()]
+    """List the probes where the navigation says so, and pages that it does not name at the end."""
+    docs = ROOT / "docs"
+    named = set(re.findall(r"[\w/-]+\.md", repr(config.nav)))
+    pages = sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
+    probes = [{Path(page).stem.replace("_", " "): page} for page in pages if _is_probe(page)]
+    others = [page for page in pages if page not in named and not _is_probe(page)]
+    listed = {"Probes": probes}
+    nav = [listed if part == {"Probes": "PROBES"} else part for part in config.nav or ()]
+    config.nav = [*nav, {"More": others}] if others else nav
     return config
+
+
+def _is_probe(page: str) -> bool:
+    return page.startswith("probes/")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
