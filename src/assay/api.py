@@ -292,7 +292,7 @@ def audit(
         save_model(folder, model.trained)
         base, execution = TrainedBase(folder, task), Execution(track=track)
         results, _ = measure(settings, base, asdict(model.training), folder / "jobs", execution)
-        results = replace(results, tables=results.tables.in_memory())
+        results = replace(results, source=results.tables)
     return Audit(**vars(results), model=model.trained)
 
 

@@ -118,7 +118,7 @@ def audit_attached(
             execution or Execution(),
             RunTiming(),
         )
-        return replace(results, tables=results.tables.in_memory())
+        return replace(results, source=results.tables)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _measure(
     audited = AuditedParts.of(parts, corpus.test, plan)
     described = _describe(model, corpus, settings.model, attached, fingerprint)
     manifest = _manifest(settings, corpus, audited, described, checked.checks)
-    return Results(audited.tables(), corpus.classes, manifest, settings.seed)
+    return Results(audited, corpus.classes, manifest, settings.seed)
 
 
 def _fingerprint(model: Model, corpus: Corpus, device: str) -> str:

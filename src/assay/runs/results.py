@@ -11,7 +11,7 @@ from assay.data.files import write_file, write_json
 from assay.probes import PROBES
 from assay.runs.directory import PROBES_FILE
 from assay.runs.manifest import Manifest
-from assay.runs.tables import Tables
+from assay.runs.tables import Tables, TableSource
 from assay.runs.without_text import manifest_without_text, remove_private, tables_without_text
 from assay.summary import summarize
 from assay.verdict import judge
@@ -21,10 +21,15 @@ from assay.verdict import judge
 class Results:
     """Everything measured on one model. The summary and the verdict are computed from it."""
 
-    tables: Tables
+    source: TableSource
     classes: tuple[str, ...]
     manifest: Manifest
     seed: int
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables of instances and of evidence."""
+        return self.source.read()
 
     @cached_property
     def instances(self) -> pl.DataFrame:
@@ -58,12 +63,12 @@ class Results:
     def without_text(self) -> Self:
         """The same without the texts and ids of the documents, ready to be written and shared."""
         instances, evidence = tables_without_text(self.instances, self.evidence())
-        tables = Tables(instances.lazy(), evidence.lazy(), self.tables.instance_rows)
-        return replace(self, tables=tables, manifest=manifest_without_text(self.manifest))
+        tables = Tables(instances.lazy(), evidence.lazy())
+        return replace(self, source=tables, manifest=manifest_without_text(self.manifest))
 
     def write(self, folder: Path) -> None:
         """Write the tables of a run directory, and last the manifest that calls it complete."""
-        written = replace(self, tables=self.tables.write(folder))  # merged once, then scanned
+        written = replace(self, source=self.source.write(folder))
         table = written.summary().write_csv()
         write_file(folder / "summary.csv", lambda path: path.write_text(table, encoding="utf-8"))
         write_json(folder / "summary.json", written.summary().to_dicts())

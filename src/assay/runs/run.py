@@ -6,7 +6,7 @@ again in a second. Resuming is no special case: finished jobs are found by their
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -145,8 +145,8 @@ def measure(
     with timing.stage("further trainings"):
         trained = train_for_probes(settings, base, folder, execution, timing, budget)
     manifest = manifest_of(settings, base.training, training, audited, trained)
-    tables, classes = audited.tables(trained.evidence), base.training.corpus.classes
-    return Results(tables, classes, manifest, settings.seed), trained
+    source, classes = replace(audited, more=trained.evidence), base.training.corpus.classes
+    return Results(source, classes, manifest, settings.seed), trained
 
 
 def training_of(settings: Settings, corpus: Corpus, vectors: Path | None) -> TrainJob:

@@ -1,23 +1,23 @@
 """The two tables of a run, merged from the parts that its audit jobs wrote.
 
 A run may measure millions of values, so its tables are never whole in memory. They are read from
-the parts in batches, in the order of the final file, and written row group by row group. Whoever
-needs only one probe scans the file for its rows.
+the parts in batches, in the order of the final file, and written batch by batch. Whoever needs only
+one probe scans the file for its rows.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from assay.data.corpus import Document
-from assay.data.files import read_json, write_file
-from assay.evidence import SCHEMA
+from assay.data.files import TEMPORARY, read_json, write_file, write_parquet
+from assay.evidence import empty
 from assay.runs.audit import in_order
 from assay.scores.sample import SamplePlan
 
@@ -28,23 +28,37 @@ INSTANCE_ITEMS = 2**20  # of a row group: about a hundred megabytes of lists
 SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # within a message of polars
 
 
+class TableSource(Protocol):
+    """Whatever has the two tables of a run."""
+
+    def read(self) -> "Tables":
+        """Tables that can be read again and again, if need be by keeping them in memory."""
+
+    def write(self, folder: Path) -> "Tables":
+        """Write both files of a run directory, and return tables that read them."""
+
+
 @dataclass(frozen=True)
 class Tables:
-    """The instances and the evidence of a run, which are computed or read when they are needed."""
+    """The two tables, in memory or as files that are read when their rows are needed."""
 
     instances: pl.LazyFrame
     evidence: pl.LazyFrame
-    instance_rows: int = EVIDENCE_ROWS  # of a row group
 
-    def in_memory(self) -> "Tables":
-        """The same tables, computed and kept."""
-        return Tables(self.instances.collect().lazy(), self.evidence.collect().lazy())
+    def read(self) -> "Tables":
+        return self
 
     def write(self, folder: Path) -> "Tables":
-        """Write both files of a run directory, and return the tables that read them."""
-        write_lazily(folder / INSTANCES, self.instances, self.instance_rows)
-        write_lazily(folder / EVIDENCE, self.evidence, EVIDENCE_ROWS)
-        return Tables(pl.scan_parquet(folder / INSTANCES), pl.scan_parquet(folder / EVIDENCE))
+        instances = self.instances.collect()
+        rows = documents_per_group(instances["tokens"].list.len().to_list())
+        write_frames(folder / INSTANCES, [instances], rows)
+        write_frames(folder / EVIDENCE, [self.evidence.collect()], EVIDENCE_ROWS)
+        return scan_tables(folder)
+
+
+def scan_tables(folder: Path) -> Tables:
+    """The tables of a run directory."""
+    return Tables(pl.scan_parquet(folder / INSTANCES), pl.scan_parquet(folder / EVIDENCE))
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,7 @@ class AuditedParts:
     ids: tuple[str, ...]
     lengths: tuple[int, ...]
     sample: SamplePlan | None = None  # on which documents the costly scores are computed
+    more: pl.DataFrame = field(default_factory=empty)  # evidence of trained models, which is last
 
     @classmethod
     def of(
@@ -78,27 +93,17 @@ class AuditedParts:
         found = [pl.read_parquet(part / INSTANCES, columns=columns) for part in self.parts]
         return in_order(pl.concat(found), "id", self.ids)
 
-    def tables(self, more: pl.DataFrame | None = None) -> Tables:
-        """The merged tables; `more` is evidence of trained models, which comes last."""
-        rows = self.instance_rows
-        instances = partial(self._instances, rows)
-        evidence = partial(self._evidence, more)
-        return Tables(
-            lazy_frame(instances, rows, self._instance_schema()),
-            lazy_frame(evidence, EVIDENCE_ROWS, SCHEMA),
-            rows,
-        )
+    def read(self) -> Tables:
+        """Both tables in memory."""
+        instances = pl.concat(self._instances(len(self.ids)))
+        return Tables(instances.lazy(), pl.concat(self._evidence()).lazy())
 
-    @property
-    def instance_rows(self) -> int:
-        """Documents per row group: a fixed function of their lengths."""
-        mean = max(1.0, float(np.mean(self.lengths)))
-        return max(1, int(INSTANCE_ITEMS / mean))
-
-    def _instance_schema(self) -> pl.Schema:
-        # Diagonal: a column such as `rationale` is absent from parts whose documents have none.
-        empty = [pl.scan_parquet(part / INSTANCES).head(0).collect() for part in self.parts]
-        return pl.concat(empty, how="diagonal").schema
+    def write(self, folder: Path) -> Tables:
+        """Write both files of a run directory, with a batch in memory at a time."""
+        rows = documents_per_group(self.lengths)
+        write_frames(folder / INSTANCES, self._instances(rows), rows)
+        write_frames(folder / EVIDENCE, self._evidence(), EVIDENCE_ROWS)
+        return scan_tables(folder)
 
     def _instances(self, rows: int) -> Iterator[pl.DataFrame]:
         for start in range(0, len(self.ids), rows):
@@ -106,15 +111,20 @@ class AuditedParts:
             wanted = pl.col("id").is_in(pl.Series(ids).implode())
             found = [pl.scan_parquet(part / INSTANCES).filter(wanted) for part in self.parts]
             frames = [frame.collect() for frame in found]
+            # Diagonal: a column such as `rationale` is absent where no document of a part has one.
             yield in_order(pl.concat(frames, how="diagonal"), "id", ids)
 
-    def _evidence(self, more: pl.DataFrame | None) -> Iterator[pl.DataFrame]:
+    def _evidence(self) -> Iterator[pl.DataFrame]:
         files = [part / EVIDENCE for part in self.parts]
         for kinds in _batches_of_kinds(_count_kinds(files)):
             frames = [_rows_of(file, kinds) for file in files]
             yield in_order(pl.concat(frames), "instance", self.ids, kinds.select(KIND))
-        if more is not None:
-            yield more
+        yield self.more
+
+
+def documents_per_group(lengths: Sequence[int]) -> int:
+    """Documents per row group: a fixed function of their lengths."""
+    return max(1, int(INSTANCE_ITEMS / max(1.0, float(np.mean(lengths)))))
 
 
 def _count_kinds(files: Sequence[Path]) -> pl.DataFrame:
@@ -139,51 +149,43 @@ def _rows_of(file: Path, kinds: pl.DataFrame) -> pl.DataFrame:
     return rows.join(kinds.select(KIND), on=KIND, how="semi", nulls_equal=True)
 
 
-def lazy_frame(
-    frames: Callable[[], Iterable[pl.DataFrame]], rows: int, schema: pl.Schema
-) -> pl.LazyFrame:
-    """A lazy frame that reads others one after another, in slices of so many rows."""
-
-    def source(
-        columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _: int | None
-    ) -> Iterator[pl.DataFrame]:
-        left = limit
-        for frame in slices(frames(), rows):
-            chosen = frame if columns is None else frame.select(columns)
-            chosen = chosen if left is None else chosen.head(left)
-            left = None if left is None else left - len(chosen)
-            yield chosen if predicate is None else chosen.filter(predicate)
-            if left == 0:
-                return
-
-    return register_io_source(source, schema=schema, is_pure=True)
-
-
 def slices(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """The same rows in frames of `rows` each; the last one may have fewer.
+    """The same rows in frames of `rows` each; the last one may have fewer, an only one none.
 
     The row groups of the file are then the same, however the rows were merged.
     """
     kept: pl.DataFrame | None = None
+    yielded = False
     for frame in frames:
         kept = frame if kept is None else pl.concat([kept, frame])
         while len(kept) >= rows:
+            yielded = True
             yield kept[:rows].rechunk()
             kept = kept[rows:]
-    if kept is not None and len(kept):
+    if kept is not None and (len(kept) or not yielded):
         yield kept.rechunk()
 
 
-def write_lazily(path: Path, frame: pl.LazyFrame, rows: int) -> None:
-    """Write a table as Parquet, row group by row group, atomically."""
+def write_frames(path: Path, frames: Iterable[pl.DataFrame], rows: int) -> None:
+    """Write frames that follow each other as one Parquet file, atomically.
 
-    def write(temporary: Path) -> None:
-        try:
-            frame.sink_parquet(temporary, row_group_size=rows, maintain_order=True)
-        except pl.exceptions.PolarsError as error:
-            told = SYSTEM_ERROR.search(str(error))
-            if told is None:
-                raise
-            raise OSError(int(told[1]), str(error)) from error  # a full disk, for example
+    Every slice is first a file of its own. Polars then joins the files without holding them; if it
+    got the frames themselves, it would read them all before it writes.
+    """
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=path.parent) as folder:
+        pieces = []
+        for number, frame in enumerate(slices(frames, rows)):
+            pieces.append(Path(folder) / f"{number:06}.parquet")
+            write_parquet(pieces[-1], frame)
+        joined = pl.scan_parquet(pieces)
+        write_file(path, lambda temporary: _sink(joined, temporary, rows))
 
-    write_file(path, write)
+
+def _sink(frame: pl.LazyFrame, path: Path, rows: int) -> None:
+    try:
+        frame.sink_parquet(path, row_group_size=rows, maintain_order=True)
+    except pl.exceptions.PolarsError as error:
+        told = SYSTEM_ERROR.search(str(error))
+        if told is None:
+            raise
+        raise OSError(int(told[1]), str(error)) from error  # a full disk, for example
