@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from assay.data.corpus import Corpus
 
 # Copied here for the help text, because importing the models takes seconds. A test compares them.
-ENCODERS = "bilstm, cnn, average, han-rnn, han-conv, han-none, flan-rnn, flan-conv, flan-none."
+ENCODERS = (
+    "bilstm, cnn, average, diverse-lstm, orthogonal-lstm, han-rnn, han-conv, han-none, flan-rnn, "
+    "flan-conv, flan-none."
+)
 SAMPLES = f"{sample_size('quick')}; preset paper: {sample_size('paper')}; fewer if they are long"
 
 

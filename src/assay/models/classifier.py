@@ -15,6 +15,7 @@ from assay.data.batches import Batch
 from assay.data.corpus import TaskKind
 from assay.data.vocabulary import PAD
 from assay.models.attention import ATTENTIONS, attention_weights
+from assay.models.diverse import DiverseLSTM, OrthogonalLSTM
 from assay.models.encoders import Average, Convolution, Frame, Pooled
 from assay.models.heads import AffineHead, PairHead, decode
 from assay.models.item_changes import Readout, logits_after_each_change
@@ -24,10 +25,14 @@ from assay.models.recurrent import BiLSTM
 from assay.models.scaled_items import scaled_projections, scaled_states
 from assay.models.sequences import ENDED, projected_texts
 
-ENCODERS: dict[str, type[BiLSTM] | type[Convolution] | type[Average]] = {
+ENCODERS: dict[
+    str, type[BiLSTM] | type[Convolution] | type[Average] | type[DiverseLSTM] | type[OrthogonalLSTM]
+] = {
     "bilstm": BiLSTM,
     "cnn": Convolution,
     "average": Average,
+    "diverse-lstm": DiverseLSTM,
+    "orthogonal-lstm": OrthogonalLSTM,
 }
 # Encoders of control models, whose correct verdict is known; not offered as `--encoder`.
 CONTROL_ENCODERS: dict[str, type[Pooled]] = {"pooled": Pooled}

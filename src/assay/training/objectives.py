@@ -16,6 +16,8 @@ from torch.nn.utils.rnn import pad_sequence
 from assay.data.batches import Batch
 from assay.data.corpus import Corpus, Document
 from assay.models.classifier import Network
+from assay.models.diverse import DiverseLSTM, conicity
+from assay.models.protocol import States
 from assay.statistics.divergence import class_probabilities, tvd
 from assay.training.specs import Predictions
 
@@ -58,9 +60,24 @@ def logits_of(model: Network, batch: Batch) -> Tensor:
 
 
 def task_loss(corpus: Corpus) -> Loss:
-    """The distance between predictions and labels."""
+    """The distance between predictions and labels, and the conicity that the encoder penalizes."""
     distance = label_loss(corpus)
-    return lambda model, batch: distance(logits_of(model, batch), batch)
+
+    def loss(model: Network, batch: Batch) -> Tensor:
+        states = model.encode(batch)
+        logits = model.decode(states, model.attend(states))
+        return distance(logits, batch) + conicity_penalty(model, states, corpus.task == "pair")
+
+    return loss
+
+
+def conicity_penalty(model: Network, states: States, averaged: bool) -> Tensor | float:
+    """The weighted conicity of the states, for an encoder that learns with it; else 0."""
+    encoder = getattr(model.text, "encoder", None)
+    if not isinstance(encoder, DiverseLSTM):
+        return 0.0
+    conicities = conicity(states.items, states.mask)
+    return encoder.diversity * (conicities.mean() if averaged else conicities.sum())
 
 
 def label_loss(corpus: Corpus) -> Callable[[Tensor, Batch], Tensor]:
@@ -106,6 +123,7 @@ def penalized_loss(
         mass = (attention * wanted.to(attention.device)).sum(-1)
         log_penalty = -mass.clamp_min(TINY).log()
         missed = task(model.decode(states, attention), batch)
+        missed = missed + conicity_penalty(model, states, averaged)
         return missed * (len(batch.ids) if averaged else 1) + penalty.weight * log_penalty.sum()
 
     return loss

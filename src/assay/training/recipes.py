@@ -34,6 +34,10 @@ class Regime:
     clip_value: float | None = None
 
 
+# Variants of the BiLSTM have its size.
+_SIZED_AS = {"diverse-lstm": "bilstm", "orthogonal-lstm": "bilstm"}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """Everything that shapes a training except the corpus and the seeds."""
@@ -48,7 +52,7 @@ class Recipe:
     regime: Regime | None = None
 
     def size(self, encoder: str) -> int:
-        return dict(self.sizes)[encoder]
+        return dict(self.sizes)[_SIZED_AS.get(encoder, encoder)]
 
 
 _CLASSIFICATION = Recipe()

@@ -11,6 +11,8 @@ from assay.statistics.intervals import share_interval
 
 ENCODERS = {
     "bilstm": "A bidirectional LSTM",
+    "diverse-lstm": "A bidirectional LSTM trained with a penalty on the conicity of its states",
+    "orthogonal-lstm": "A bidirectional LSTM with orthogonal states",
     "cnn": "A convolutional encoder",
     "average": "An encoder that reads each item by itself",
     "flan-rnn": "A flat attention network with a bidirectional GRU",
