@@ -74,7 +74,11 @@ def run(
         ),
     ] = None,
     preset: Annotated[
-        str, typer.Option(help="quick, or paper for the papers' training settings.")
+        str,
+        typer.Option(
+            help="quick; thorough (quick with the costly probes that are otherwise asked by name); "
+            "or paper for the papers' training settings."
+        ),
     ] = "quick",
     option: Annotated[
         list[str] | None,
