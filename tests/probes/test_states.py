@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 import torch
 
+from assay.models.diverse import conicity
 from assay.models.view import View
-from assay.probes.states import conicity, measure, own_item_chance, states_alone
+from assay.probes.states import measure, own_item_chance, states_alone
 from tests.builders.hand_made_models import Curved
 from tests.builders.models_with_heads import ThreeHeads
 from tests.builders.models_with_heads import view_of as view_with_heads

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from assay.evidence import stacked
+from assay.models.diverse import conicity
 from assay.models.view import View
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.scores.score import rows_per_pass, take_rows
@@ -40,13 +41,6 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         (name, None): np.where(several, values.cpu(), np.nan) for name, values in found.items()
     }
     return ProbeOutcome([stacked(view.batch.ids, columns, METHOD)])
-
-
-def conicity(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean cosine (B,) between the states (B, T, m) of the items and their mean."""
-    real = states * mask[..., None]
-    center = real.sum(1, keepdim=True) / mask.sum(1).clamp(min=1)[:, None, None]
-    return _mean(torch.nn.functional.cosine_similarity(states, center, dim=-1), mask)
 
 
 @torch.no_grad()
