@@ -35,7 +35,7 @@ REFERENCE_SECONDS = 0.0150
 TRAINING_ITEM = {
     "bilstm": 55e-6,
     "diverse-lstm": 60e-6,
-    "orthogonal-lstm": 200e-6,
+    "orthogonal-lstm": 140e-6,
     "cnn": 29e-6,
     "average": 8e-6,
     "pooled": 8e-6,  # only of control models
