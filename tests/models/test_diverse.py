@@ -109,6 +109,7 @@ def test_training_lowers_the_conicity():
     assert found["diverse-lstm"] < found["bilstm"] - 0.1, found
 
 
+@torch.no_grad()
 def test_the_loss_of_the_task_holds_the_penalty():
     data, documents = corpus(40), batch([4, 6, 3])
     model = network(encoder="diverse-lstm").float()
