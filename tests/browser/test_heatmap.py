@@ -66,5 +66,7 @@ def test_a_legend_stands_where_something_is_underlined(page: Page):
 
 
 def test_the_marks_themselves_can_be_shown(page: Page):
-    names = page.locator("#another option").all_inner_texts()
-    assert "marked as the reason" in names
+    for name, said in (("doc-2", ""), ("doc-5", " (not for this document)")):
+        show(page, name)
+        names = page.locator("#another option").all_inner_texts()
+        assert f"marked as the reason{said}" in names
