@@ -9,10 +9,11 @@
 
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
-verdict. `huggingface` and `tap` attach models of your own, and `check_model` proves that a model is
-attached faithfully. `write_report` redraws the page of a run directory, `export_without_text`
-copies one without its texts, `compare` shows several runs side by side, and `register` adds your
-own probes, scores and corpora. Mistakes that you can correct raise `UserError`.
+verdict. `huggingface`, `language_model` and `tap` attach models of your own, and `check_model`
+proves that a model is attached faithfully. `write_report` redraws the page of a run directory,
+`export_without_text` copies one without its texts, `compare` shows several runs side by side, and
+`register` adds your own probes, scores and corpora. Mistakes that you can correct raise
+`UserError`.
 """
 
 import os
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         compare,
         export_without_text,
         huggingface,
+        language_model,
         load_corpus,
         register,
         tap,
@@ -55,6 +57,7 @@ __all__ = [
     "compare",
     "export_without_text",
     "huggingface",
+    "language_model",
     "load_corpus",
     "register",
     "tap",

@@ -71,6 +71,7 @@ __all__ = [
     "compare",
     "export_without_text",
     "huggingface",
+    "language_model",
     "load_corpus",
     "register",
     "tap",
@@ -336,6 +337,42 @@ def huggingface(
     from assay.models.adapters.huggingface import huggingface as attach  # transformers is slow
 
     return attach(model, layer=layer, heads=heads, query=query, download=download)
+
+
+def language_model(
+    model: str | Path,
+    *,
+    labels: Mapping[str, str],
+    prompt: str,
+    layer: int | Literal["rollout"] = -1,
+    heads: int | Literal["mean", "max"] = "mean",
+    query: int | Literal["cls", "last", "mean"] = "last",
+    download: bool = False,
+) -> "AttachedTransformer":
+    """Attach a causal language model that answers a prompt with one word per class.
+
+    `prompt` is a template with the slot `{text}`, and `labels` gives the word of every class as it
+    follows on the prompt, mostly with a space before it. `model`, the site and `download` are as in
+    `huggingface`; the default is the row of the last position, from which the answer is predicted.
+
+        model = assay.language_model(
+            "my-model",
+            labels={"positive": " good", "negative": " bad"},
+            prompt="Review: {text}\\nThe film is",
+        )
+        audit = assay.audit(model, texts, labels_of_texts)
+    """
+    from assay.models.adapters.language_model import language_model as attach
+
+    return attach(
+        model,
+        labels=labels,
+        prompt=prompt,
+        layer=layer,
+        heads=heads,
+        query=query,
+        download=download,
+    )
 
 
 def write_report(run_dir: str | Path, out: str | Path | None = None) -> Path:

@@ -9,8 +9,18 @@ import pytest
 pytest.importorskip("transformers")
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import (
+    AutoModelForCausalLM,
     AutoModelForSequenceClassification,
     PreTrainedTokenizerFast,
 )
@@ -43,6 +53,7 @@ def byte_pairs(template: str | None = None) -> Any:
     """As GPT-2 and RoBERTa: bytes, with the leading space joined to the word."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     names = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
@@ -50,6 +61,25 @@ def byte_pairs(template: str | None = None) -> Any:
     )
     _train(tokenizer, trainer)
     return _fast(tokenizer, template, bos_token="<s>", eos_token="</s>")
+
+
+def stops_with_line_breaks() -> Any:
+    """As Llama 3: byte pairs in which punctuation is joined to the line break after it."""
+    tokenizer = Tokenizer(models.BPE())
+    cut = pre_tokenizers.Split(
+        Regex(r"[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+"), "isolated"
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [cut, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([f"{text}.\n" * 3 for text in TEXTS], trainer)
+    return _fast(tokenizer, None, bos_token="<s>", eos_token="</s>")
 
 
 def sentence_pieces(template: str = "$A </s>") -> Any:
@@ -75,6 +105,17 @@ def spaceless_pairs() -> Any:
     )
     tokenizer.pre_tokenizer = None
     return _fast(tokenizer, "<s> $A", bos_token="<s>", mask_token=None)
+
+
+def residues() -> Any:
+    """As ESM: one position per letter."""
+    tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex("."), "isolated")]
+    )
+    names = ["<cls>", "<pad>", "<eos>", "<unk>", "<mask>"]
+    _train(tokenizer, trainers.WordLevelTrainer(special_tokens=names, show_progress=False))
+    return _fast(tokenizer, "<cls> $A <eos>", cls_token="<cls>", eos_token="<eos>")
 
 
 def _train(tokenizer: Any, trainer: Any) -> None:
@@ -120,9 +161,51 @@ FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
         lambda: sentence_pieces("$A </s> [CLS]"),
         {"d_model": 16, "d_inner": 24, "n_layer": 3, "n_head": 4},
     ),
+    "xlm-roberta": (
+        lambda: sentence_pieces("[CLS] $A </s>"),
+        {**SIZE, "max_position_embeddings": 42},
+    ),
+    "camembert": (
+        lambda: sentence_pieces("[CLS] $A </s>"),
+        {**SIZE, "max_position_embeddings": 42},
+    ),
+    "esm": (residues, {**SIZE, "token_dropout": True, "position_embedding_type": "rotary"}),
+    "mpnet": (lambda: byte_pairs("<s> $A </s>"), {**SIZE, "max_position_embeddings": 42}),
+    "big_bird": (
+        lambda: sentence_pieces("[CLS] $A </s>"),
+        {**SIZE, "attention_type": "original_full", "max_position_embeddings": 42},
+    ),
+    "mistral": (spaceless_pairs, {**DECODER, "sliding_window": 8}),
+    "gemma2": (
+        spaceless_pairs,
+        {**DECODER, "attn_logit_softcapping": 2.0, "sliding_window": 8},
+    ),
+    "bart": (
+        lambda: byte_pairs("<s> $A </s>"),
+        {
+            "d_model": 16,
+            "encoder_layers": 3,
+            "decoder_layers": 2,
+            "encoder_attention_heads": 4,
+            "decoder_attention_heads": 4,
+            "encoder_ffn_dim": 24,
+            "decoder_ffn_dim": 24,
+            "max_position_embeddings": 42,
+        },
+    ),
     "gpt2": (byte_pairs, {"n_embd": 16, "n_inner": 24, "n_layer": 3, "n_head": 4}),
     "llama": (spaceless_pairs, DECODER),
     "qwen3": (byte_pairs, DECODER),
+    "gpt_oss": (
+        byte_pairs,
+        {
+            **DECODER,
+            "num_local_experts": 2,
+            "num_experts_per_tok": 1,
+            "sliding_window": 16,
+            "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+        },
+    ),
     "t5": (
         sentence_pieces,
         {"d_model": 16, "d_ff": 24, "num_layers": 3, "num_heads": 4, "d_kv": 4},
@@ -132,12 +215,25 @@ FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
 
 def tiny_transformer(family: str, *, seed: int = 0, **changes: Any) -> tuple[Any, Any]:
     """A random classifier of a family and its tokenizer. Its weights are large enough to matter."""
+    config, tokenizer = tiny_config(family, **changes)
+    return _random(AutoModelForSequenceClassification, config, seed), tokenizer
+
+
+def tiny_language_model(family: str, *, seed: int = 0, **changes: Any) -> tuple[Any, Any]:
+    """A random causal language model of a family and its tokenizer."""
+    config, tokenizer = tiny_config(family, **changes)
+    return _random(AutoModelForCausalLM, config, seed), tokenizer
+
+
+def tiny_config(family: str, **changes: Any) -> tuple[Any, Any]:
+    """The config of a small model for two classes, and its tokenizer."""
     _, size = FAMILIES[family]
     tokenizer = tiny_tokenizer(family)
     config = CONFIG_MAPPING[family](
         **{**size, **changes},
         vocab_size=len(tokenizer),
         pad_token_id=tokenizer.pad_token_id,
+        mask_token_id=tokenizer.mask_token_id,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         decoder_start_token_id=tokenizer.pad_token_id,
@@ -145,13 +241,17 @@ def tiny_transformer(family: str, *, seed: int = 0, **changes: Any) -> tuple[Any
         label2id={"bad": 0, "good": 1},
         num_labels=2,
     )
+    return config, tokenizer
+
+
+def _random(kind: Any, config: Any, seed: int) -> Any:
     torch.manual_seed(seed)
-    model = AutoModelForSequenceClassification.from_config(config).eval()
+    model = kind.from_config(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.mul_(8 if parameter.std() < 0.1 else 1)
-    return model, tokenizer
+    return model
 
 
 @cache

@@ -111,7 +111,8 @@ def test_a_tokenizer_without_offsets_is_refused(
 def test_without_the_extra_the_command_that_installs_it_is_named(
     assay: Callable[..., Output], folder: Path, table: Path, monkeypatch
 ):
-    monkeypatch.delitem(sys.modules, "assay.models.adapters.huggingface", raising=False)
+    for name in ("huggingface", "pretrained"):
+        monkeypatch.delitem(sys.modules, f"assay.models.adapters.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "transformers", None)
     output = assay("audit", f"hf:{folder}", "--data", table, *NAMED)
     assert_refused(output, "pip install 'attn-assay[hf]'")

@@ -44,7 +44,11 @@ DOORS = {
     "captum": "bench/captum_loops.py",
     "ray": "engines/ray.py",
     "gensim": "data/embeddings.py",
-    "transformers": ("models/adapters/huggingface.py", "bench/own_loops.py"),
+    "transformers": (
+        "models/adapters/attention_interface.py",
+        "models/adapters/pretrained.py",
+        "bench/own_loops.py",
+    ),
 }
 # What the report reads: run directories, published numbers, and what a claim declares. It runs no
 # model, so that a page can be redrawn without torch.

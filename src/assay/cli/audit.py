@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from assay.data.corpus import Corpus
     from assay.runs.model_names import NamedModel
 
-MODEL = "package.module:object, hf:FOLDER_OR_NAME, or a run directory."
+MODEL = "package.module:object, hf:FOLDER_OR_NAME, lm:FOLDER_OR_NAME, or a run directory."
+SITE = ("layer", "heads", "query")
 SAMPLES = f"{sample_size('quick')}; fewer if they are long"
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL)]
 Data = Annotated[Path, typer.Option(help="CSV, TSV, JSON lines or Parquet: one document per row.")]
@@ -59,6 +60,14 @@ Query = Annotated[
         show_default="cls; last for decoders",
     ),
 ]
+LabelWords = Annotated[
+    str | None,
+    typer.Option("--labels", help="lm: the word of every class.", metavar="CLASS=WORD,..."),
+]
+PromptFile = Annotated[
+    Path | None,
+    typer.Option("--prompt", help="lm: a file with {text} where the document stands."),
+]
 Download = Annotated[
     bool, typer.Option("--download", help="hf: fetch a model that is not on this machine.")
 ]
@@ -81,6 +90,8 @@ def audit(
     layer: Layer = None,
     heads: Heads = None,
     query: Query = None,
+    labels: LabelWords = None,
+    prompt: PromptFile = None,
     download: Download = False,
     probes: Annotated[
         str, typer.Option(help="Names separated by commas, or all that need only the model.")
@@ -123,6 +134,8 @@ def audit(
       assay audit my_package.model:load --data reviews.csv --out runs/mine
       assay audit hf:my-classifier --data reviews.csv --out runs/bert
       assay audit hf:my-classifier --layer 3 --heads 7 --data reviews.csv
+      assay audit lm:my-model --labels 'positive= good,negative= bad' --prompt prompt.txt
+        --data reviews.csv
       assay audit runs/demo --data other.csv --out runs/demo-other
     """
     from assay.runs.attached import AttachedSettings, document_probes, execute_attached
@@ -137,7 +150,7 @@ def audit(
         model,
         data,
         {"text": text_column, "label": label_column, "rationale": rationale_column},
-        {"layer": layer, "heads": heads, "query": query},
+        {"layer": layer, "heads": heads, "query": query, **answer_options(labels, prompt)},
         classes=classes,
         tokenizer=tokenizer,
         delimiter=delimiter,
@@ -187,7 +200,7 @@ class Request:
     model: str
     data: Path
     columns: Mapping[str, str | None]  # by role
-    site: Mapping[str, str | None]  # layer, heads, query
+    site: Mapping[str, str | None]  # layer, heads, query; labels and prompt of a language model
     classes: str | None
     tokenizer: str | None
     delimiter: str | None
@@ -228,11 +241,19 @@ class Request:
             delimiter=self.delimiter or "",
             encoding=self.encoding or "",
         )
-        site = {name: _number_or_word(value) for name, value in self.site.items()}
+        site = {
+            name: _number_or_word(value) if name in SITE else value
+            for name, value in self.site.items()
+        }
         named = load_named(self.model, site, download=self.download, device=self.device)
         renamed = with_class_names(check_interface(named.model), parse_classes(self.classes))
         limited = texts.limited(self.limit, self.seed)
         return replace(named, model=renamed), corpus_of_texts(renamed, limited, self.tokenizer)
+
+
+def answer_options(labels: str | None, prompt: Path | None) -> dict[str, str | None]:
+    """How a language model is asked, as options that the manifest can record."""
+    return {"labels": labels, "prompt": None if prompt is None else str(prompt)}
 
 
 def _number_or_word(value: str | None) -> int | str | None:

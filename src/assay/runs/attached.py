@@ -21,6 +21,7 @@ from assay.data.corpus import Corpus
 from assay.engines import Task, run_graph
 from assay.errors import UserError
 from assay.models.adapters.check import check_documents
+from assay.models.adapters.transformer import AttachedTransformer
 from assay.models.conformance import check_batch, check_interface
 from assay.models.fingerprint import model_fingerprint
 from assay.models.foreign_errors import errors_of_model
@@ -218,6 +219,7 @@ def _describe(
         "attached": attached,
         "class": type(model).__name__,
         **shows,
+        **(model.described if isinstance(model, AttachedTransformer) else {}),
         "fingerprint": fingerprint,
         "truncated_documents": corpus.truncated,
         "truncated_share": corpus.truncated / len(corpus.test),

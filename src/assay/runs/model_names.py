@@ -1,4 +1,4 @@
-"""Models by name: `package.module:object`, `hf:FOLDER_OR_NAME`, or a run directory."""
+"""Models by name: a Python object, `hf:FOLDER_OR_NAME`, `lm:FOLDER_OR_NAME`, or a run directory."""
 
 import inspect
 from collections.abc import Callable
@@ -17,8 +17,10 @@ from assay.models.foreign_errors import place_of
 from assay.models.protocol import Model
 from assay.plugins import import_object
 
-HF = "hf:"
-FORMS = "package.module:object, hf:FOLDER_OR_NAME, or a run directory"
+HF, LM = "hf:", "lm:"
+FORMS = "package.module:object, hf:FOLDER_OR_NAME, lm:FOLDER_OR_NAME, or a run directory"
+
+ANSWER = ("labels", "prompt")  # options of a language model
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,28 @@ class NamedModel:
 
 
 def load_named(name: str, options: dict[str, Any], *, download: bool, device: str) -> NamedModel:
-    """The model of a name; `options` are those of a Hugging Face model: layer, heads, query."""
+    """The model of a name.
+
+    `options` are those of a Hugging Face model: layer, heads and query, and for a language model
+    labels (POSITIVE=WORD,...) and prompt (a file).
+    """
     given = [option for option, value in options.items() if value is not None]
+    chosen = {option: options[option] for option in given}
+    if name.startswith(LM):
+        return _language_model(name.removeprefix(LM), chosen, download, device)
+    answer = [option for option in given if option in ANSWER]
+    if answer:
+        raise UserError(
+            f"--{answer[0]} is for language models that answer with a word (lm:FOLDER_OR_NAME), "
+            f"and '{name}' is none: leave it out."
+        )
     if name.startswith(HF):
-        chosen = {option: options[option] for option in given}
         return _hugging_face(name.removeprefix(HF), chosen, download, device)
     if given or download:
         option = given[0] if given else "download"
         raise UserError(
-            f"--{option} is for Hugging Face models (hf:FOLDER_OR_NAME), and '{name}' is none: "
-            "leave it out."
+            f"--{option} is for Hugging Face models (hf:FOLDER_OR_NAME, lm:FOLDER_OR_NAME), and "
+            f"'{name}' is none: leave it out."
         )
     folder = Path(name)
     if folder.is_dir():
@@ -55,6 +69,49 @@ def _hugging_face(name: str, options: dict[str, Any], download: bool, device: st
     if not name:
         raise UserError("hf: names no model: pass hf:FOLDER or hf:NAME.")
     return NamedModel(_on(huggingface(name, **options, download=download), device), "Hugging Face")
+
+
+def _language_model(name: str, options: dict[str, Any], download: bool, device: str) -> NamedModel:
+    from assay.models.adapters.language_model import language_model  # transformers takes seconds
+
+    if not name:
+        raise UserError("lm: names no model: pass lm:FOLDER or lm:NAME.")
+    missing = [option for option in ANSWER if option not in options]
+    if missing:
+        raise UserError(
+            f"lm:{name} needs --{missing[0]}: pass --labels 'positive= good,negative= bad', the "
+            "word that the model answers for each class, and --prompt FILE, a text with {text} "
+            "where the document stands."
+        )
+    site = {option: value for option, value in options.items() if option not in ANSWER}
+    labels, prompt = parse_label_words(options["labels"]), read_prompt(Path(options["prompt"]))
+    model = language_model(name, labels=labels, prompt=prompt, **site, download=download)
+    return NamedModel(_on(model, device), "a language model")
+
+
+def parse_label_words(given: str) -> dict[str, str]:
+    """`positive= good,negative= bad` as class -> label word, with the spaces of the words."""
+    pairs = [part.partition("=") for part in given.split(",")]
+    names = [name.strip() for name, _, _ in pairs]
+    if not all(name and word.strip() for name, (_, _, word) in zip(names, pairs, strict=True)):
+        raise UserError(
+            f"--labels '{given}' is no list of CLASS=WORD: write for example "
+            "--labels 'positive= good,negative= bad'."
+        )
+    if len(set(names)) < len(names):
+        raise UserError(f"--labels '{given}' names a class twice: give every class one word.")
+    return {name: word for name, (_, _, word) in zip(names, pairs, strict=True)}
+
+
+def read_prompt(file: Path) -> str:
+    """The template in a file, without the line break at its end."""
+    try:
+        return file.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UserError(
+            f"--prompt {file} cannot be read ({fault}): name a UTF-8 text file with {{text}} where "
+            "the document stands."
+        ) from fault
 
 
 def _from_run(folder: Path) -> Model:

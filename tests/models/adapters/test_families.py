@@ -13,7 +13,8 @@ from torch.testing import assert_close
 from assay.data.batches import Batch, EncodedSplit
 from assay.models.adapters.check import check_model
 from assay.models.adapters.huggingface import attach
-from assay.models.adapters.interception import run_with_weights
+from assay.models.adapters.interception import attention_calls, run_with_weights
+from assay.models.adapters.site_passes import SiteStates
 from assay.models.adapters.transformer import AttachedTransformer
 from tests.builders.tiny_transformers import FAMILIES, LABELS, TEXTS, tiny_transformer
 
@@ -30,10 +31,20 @@ ATTACHED = {
     "gpt2": ("row", False, True),
     "llama": ("row", False, True),
     "qwen3": ("row", False, True),
+    "gpt_oss": ("row", False, True),
+    "mistral": ("row", False, True),
+    "gemma2": ("row", False, True),
+    "xlm-roberta": ("row", False, True),
+    "camembert": ("row", False, True),
+    "esm": ("row", False, True),
+    "mpnet": ("tail", False, False),
+    "big_bird": ("tail", False, False),
+    "bart": ("tail", False, True),
     "t5": ("whole", False, True),
 }
 PADDED_LEFT = ("xlnet",)  # reads the last position, padded or not; encoders read the first one
-READS_LAST_REAL = ("gpt2", "llama", "qwen3")  # read it wherever it stands
+# Read the last real position wherever it stands.
+READS_LAST_REAL = ("gpt2", "llama", "qwen3", "gpt_oss", "mistral", "gemma2")
 LAYERS = (-1, 1)
 
 
@@ -55,6 +66,25 @@ def replay(model: AttachedTransformer, batch: Batch) -> torch.Tensor:
     with torch.no_grad():
         states = model.encode(batch)
         return model.decode_heads(states, model.head_weights(states)[:, None])[:, 0]
+
+
+def imposed_logits(
+    model: AttachedTransformer, states: SiteStates, proposed: torch.Tensor, layer: int
+) -> torch.Tensor:
+    """Logits of a whole pass with the row of weights (B, H, S) imposed on the softmax itself."""
+
+    def run() -> torch.Tensor:
+        return model.network.logits(states.positions)
+
+    def impose(own: torch.Tensor) -> torch.Tensor:
+        own = own.clone()
+        # A softmax with a sink has one more column, which keeps its weight.
+        own[torch.arange(len(own)), :, states.row, : proposed.shape[-1]] = proposed
+        return own
+
+    # Mixtures of experts take a softmax of their own after the attention of every layer.
+    calls = [call for call in attention_calls(model.module, run) if call.weights.dim() == 4]
+    return run_with_weights(model.module, run, calls[layer].index, impose)
 
 
 def test_the_families_of_the_table_are_tested():
@@ -87,15 +117,7 @@ def test_proposals_equal_whole_passes_with_replaced_weights(family, layer):
         permuted = heads.flip(-1).masked_fill(~batch.mask[:, None], 0)
         proposed = states.layout.position_weights(states.own, permuted[:, None])[:, 0]
 
-        def impose(own: torch.Tensor) -> torch.Tensor:
-            own = own.clone()
-            own[torch.arange(len(own)), :, states.row] = proposed
-            return own
-
-        index = layer % model.layers
-        wanted = run_with_weights(
-            model.module, lambda: model.network.logits(states.positions), index, impose
-        )
+        wanted = imposed_logits(model, states, proposed, layer % model.layers)
         found = model.decode_heads(states, permuted[:, None])[:, 0]
     assert_close(found, wanted, rtol=1e-5, atol=2e-6)
     assert not torch.allclose(found, logits, atol=1e-4)

@@ -33,7 +33,7 @@ def corpus_of_texts(
             f"there are {len(texts)} texts and {len(labels)} labels: pass one label each."
         )
     read = items.read(texts)
-    notes = _notes(read, len(texts), items.longest)
+    notes = items.notes + _notes(read, len(texts), items.longest)
     if labels is None:
         chosen = predict(read.documents)
         notes += ("no labels were given: the model's own predictions take their place",)

@@ -21,6 +21,17 @@ Word = tuple[str, tuple[int, ...]]  # as it is displayed, and its ids
 
 
 @dataclass(frozen=True)
+class Subword:
+    """One position that a tokenizer makes of a text."""
+
+    id: int
+    start: int  # of its characters in the text
+    end: int
+    word: int | None  # the number of the tokenizer's own word that it belongs to
+    special: bool  # added by the tokenizer
+
+
+@dataclass(frozen=True)
 class ReadTexts:
     """Documents as words of the vocabulary, and what was cut to fit the model."""
 
@@ -69,11 +80,24 @@ class TextItems:
     def table(self) -> ItemTable:
         """The ids of every word read so far."""
         if self._table is None or len(self._table.ids) != len(self._ids):
-            names = self.tokenizer.convert_ids_to_tokens([*self.prefix, *self.suffix])
             self._table = ItemTable(
-                tuple(self._ids), self.prefix, self.suffix, tuple(names), self.pad
+                tuple(self._ids), self.prefix, self.suffix, self.names_apart, self.pad
             )
         return self._table
+
+    @property
+    def names_apart(self) -> tuple[str, ...]:
+        """The names of what surrounds a document, those of the prefix first."""
+        return tuple(self.tokenizer.convert_ids_to_tokens([*self.prefix, *self.suffix]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the documents should know about what surrounds them."""
+        return ()
+
+    def described(self, classes: Sequence[str]) -> dict[str, Any]:
+        """What the manifest says about how documents of these classes are read."""
+        return {}
 
     def positions_for(self, length: int) -> int:
         """About how many positions a document of so many items has, with the special tokens."""
@@ -102,21 +126,25 @@ class TextItems:
         plain = text if isinstance(text, str) else " ".join(text)
         if not plain.strip():
             return []
-        encoded = self.tokenizer(plain, return_offsets_mapping=True, verbose=False)
-        inner = [place for place, owner in enumerate(encoded.sequence_ids(0)) if owner is not None]
-        if not inner:
+        text, subwords = self._subwords(plain)
+        if not subwords:
             return []
-        ids = [encoded["input_ids"][place] for place in inner]
-        offsets = [tuple(encoded["offset_mapping"][place]) for place in inner]
+        offsets = [(one.start, one.end) for one in subwords]
         if given is None:
-            numbers = [encoded.word_ids(0)[place] for place in inner]
-            groups = _text_groups(plain, offsets, numbers)
+            groups = _text_groups(text, offsets, [one.word for one in subwords])
         else:
-            groups = _given_groups(given, plain, offsets)
+            groups = _given_groups(given, text, offsets, lead=len(text) - len(plain))
         return [
-            (self._display(plain, offsets[first][0], offsets[last - 1][1]), tuple(ids[first:last]))
+            (
+                self._display(text, offsets[first][0], offsets[last - 1][1]),
+                tuple(one.id for one in subwords[first:last]),
+            )
             for first, last in groups
         ]
+
+    def _subwords(self, plain: str) -> tuple[str, list[Subword]]:
+        """A text as the tokenizer reads it, and its sub-words without special tokens."""
+        return plain, [one for one in encoded_subwords(self.tokenizer, plain) if not one.special]
 
     def _display(self, text: str, start: int, end: int) -> str:
         word = text[start:end]
@@ -149,6 +177,21 @@ class TextItems:
         return bool(twice != once + once)
 
 
+def encoded_subwords(tokenizer: Any, text: str) -> list[Subword]:
+    """The positions that a tokenizer makes of a text, with its special tokens."""
+    encoded = tokenizer(text, return_offsets_mapping=True, verbose=False)
+    return [
+        Subword(number, start, end, word, owner is None)
+        for number, (start, end), word, owner in zip(
+            encoded["input_ids"],
+            encoded["offset_mapping"],
+            encoded.word_ids(0),
+            encoded.sequence_ids(0),
+            strict=True,
+        )
+    ]
+
+
 def _text_groups(
     text: str, offsets: Sequence[tuple[int, ...]], numbers: Sequence[int | None]
 ) -> list[tuple[int, int]]:
@@ -168,11 +211,15 @@ def _text_groups(
 
 
 def _given_groups(
-    tokens: Sequence[str], text: str, offsets: Sequence[tuple[int, ...]]
+    tokens: Sequence[str], text: str, offsets: Sequence[tuple[int, ...]], *, lead: int
 ) -> list[tuple[int, int]]:
-    """Positions by given token: where the first visible character of a position lies."""
+    """Positions by given token: where the first visible character of a position lies.
+
+    `lead` characters of the text stand before the first token.
+    """
     # A space counts to the token before it, but a position that is only a space to the one after.
     owner = [number for number, token in enumerate(tokens) for _ in range(len(token) + 1)]
+    owner = [0] * lead + owner
     groups: list[tuple[int, int]] = []
     previous = None
     for position, (start, end) in enumerate(offsets):

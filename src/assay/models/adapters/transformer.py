@@ -7,6 +7,7 @@ Items are words; the model's positions are sub-words and special tokens
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -86,7 +87,8 @@ class AttachedTransformer(TransformerProof):
         if int(seen.any(1).sum(1).max()) < 2:
             raise UserError(
                 f"in {type(self.module).__name__}, {self.site}, there is no weight on more than "
-                'one item: show another row. Decoders read the last one (query="last").'
+                'one item: show another row or layer. Decoders read the last row (query="last"); a '
+                "layer with a sliding window sees only the positions right before it."
             )
 
     @property
@@ -98,6 +100,11 @@ class AttachedTransformer(TransformerProof):
     def unknown(self) -> str:
         """The token that stands for a masked item, such as "[MASK]"."""
         return str(self.texts.tokenizer.convert_ids_to_tokens(self.texts.unknown))
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What the manifest says of the model beside its site, such as its prompt."""
+        return self.texts.described(self.classes)
 
     def __repr__(self) -> str:
         return f"<{type(self.module).__name__}: {self.site}>"

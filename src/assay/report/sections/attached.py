@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from assay.evidence import APART_ALL
 from assay.report.text import count, percent
 from assay.runs.directory import RunRecord
+from assay.runs.manifest import Fields
 
 NEEDS_TRAINER = "needs a trainer"
 
@@ -24,6 +25,7 @@ def _sentences(record: RunRecord) -> Iterator[str]:
     shows = model.text("shows")
     if shows is not None:
         yield f"The heat map shows {shows}."
+    yield from _answers(model)
     yield from _apart(record)
     truncated, share = model.count("truncated_documents"), model.number("truncated_share")
     if truncated and share is not None:
@@ -37,6 +39,19 @@ def _sentences(record: RunRecord) -> Iterator[str]:
             f"Not measured, because each needs a trainer: {', '.join(missing)}. assay does not "
             "know how to train this model again."
         )
+
+
+def _answers(model: Fields) -> Iterator[str]:
+    """How a language model is asked, and the word of every class."""
+    prompt, words = model.text("prompt"), model.section("label_words").values
+    if prompt is None or not words:
+        return
+    answers = ", ".join(f"“{word}” for {name}" for name, word in words.items())
+    shown = prompt.replace("\r", "").replace("\n", "↵")
+    yield (
+        f"The model is a language model that continues the prompt “{shown}”, with the document in "
+        f"place of {{text}}. Its answer is the most probable of these words: {answers}."
+    )
 
 
 def _apart(record: RunRecord) -> Iterator[str]:

@@ -1,0 +1,111 @@
+"""Pretrained models and their tokenizers, read from a folder or from the Hugging Face Hub.
+
+Nothing is downloaded unless asked, nothing is unpickled, and no code of a model is run that is not
+part of `transformers`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from torch import nn
+
+from assay.errors import UserError
+from assay.models.adapters.attention_interface import NEEDS_TRANSFORMERS
+
+try:
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+    )
+    from transformers.utils import logging as transformers_logging
+except ImportError as fault:
+    raise UserError(NEEDS_TRANSFORMERS) from fault
+
+Kind = Literal["classifier", "language model"]
+CLASSES: dict[Kind, Any] = {
+    "classifier": AutoModelForSequenceClassification,
+    "language model": AutoModelForCausalLM,
+}
+UNFINISHED: dict[Kind, str] = {
+    "classifier": "it is not a finished classifier. Fine-tune it on your task and save it first.",
+    "language model": "it was not saved as a language model. Save it with its language-model head.",
+}
+LENGTH_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len")
+LONGEST = 100_000  # a tokenizer without a limit names a far larger number
+
+
+def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]:
+    """The model and its tokenizer, in eval mode and without gradients of its parameters."""
+    where: dict[str, Any] = {"local_files_only": not download, "trust_remote_code": False}
+    try:
+        AutoConfig.from_pretrained(name, **where)
+        tokenizer = AutoTokenizer.from_pretrained(name, **where)
+        with _bars(shown=download):
+            network, info = CLASSES[kind].from_pretrained(
+                name, use_safetensors=True, output_loading_info=True, **where
+            )
+    except (OSError, ValueError) as error:
+        cure = (
+            "Check the name and your connection."
+            if download
+            else "Give a folder written by `save_pretrained` (config.json, model.safetensors, "
+            "tokenizer.json), or allow the download of a model on the Hugging Face Hub with "
+            "`download=True` (`--download` on the command line)."
+        )
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        if not download and not Path(name).exists():
+            first = "there is no such folder, and no model of that name was downloaded before."
+        raise UserError(f"'{name}' cannot be loaded as a {kind}: {first} {cure}") from error
+    if info["missing_keys"]:
+        raise UserError(
+            f"'{name}' has no trained weights for {', '.join(sorted(info['missing_keys']))}: "
+            f"{UNFINISHED[kind]}"
+        )
+    return network.eval().requires_grad_(False), tokenizer
+
+
+@contextmanager
+def _bars(shown: bool) -> Iterator[None]:
+    """Leave out the progress bars of `transformers`, unless they are for a download."""
+    bars: Any = transformers_logging  # its functions have no types
+    before = bars.is_progress_bar_enabled()
+    if not shown:
+        bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if before:
+            bars.enable_progress_bar()
+
+
+def padding_id(network: Any, tokenizer: Any) -> int:
+    """The id of padding. A decoder finds the end of a document by it."""
+    config = network.config.get_text_config()
+    known = (config.pad_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+    pad = int(next(one for one in known if one is not None))
+    if config.pad_token_id is None:
+        config.pad_token_id = pad
+    return pad
+
+
+def longest_input(network: Any, tokenizer: Any) -> int:
+    """The number of positions that both the model and its tokenizer take."""
+    found = [tokenizer.model_max_length]
+    text = network.config.get_text_config()
+    sizes = [getattr(text, name, None) for name in LENGTH_NAMES]
+    size = next((one for one in sizes if isinstance(one, int) and one > 0), None)
+    if size is not None:
+        found.append(size - _first_position(network, size))
+    return int(min(*found, LONGEST))
+
+
+def _first_position(network: nn.Module, size: int) -> int:
+    """Where the table of positions begins: RoBERTa and its relatives count after padding's id."""
+    for name, part in network.named_modules():
+        if isinstance(part, nn.Embedding) and "position" in name and part.num_embeddings == size:
+            return 0 if part.padding_idx is None else part.padding_idx + 1
+    return 0
