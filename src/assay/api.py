@@ -322,6 +322,7 @@ def huggingface(
     layer: int | Literal["rollout"] = -1,
     heads: int | Literal["mean", "max"] = "mean",
     query: int | Literal["cls", "last", "mean"] | None = None,
+    part: Literal["encoder", "decoder", "cross"] | None = None,
     download: bool = False,
 ) -> "AttachedTransformer":
     """Attach a Hugging Face sequence classifier, to be audited at one attention row.
@@ -329,14 +330,15 @@ def huggingface(
     `model` is a folder written by `save_pretrained`, or a name on the Hugging Face Hub; nothing is
     downloaded unless `download` is true. The heat map shows one `layer` or the rollout over all,
     one of its `heads` or their mean or maximum, and the row of one `query` position; the default is
-    the first position of encoders and the last position of decoders.
+    the first position of encoders and the last position of decoders. Encoder-decoders have three
+    kinds of attention; `part` chooses between them.
 
         model = assay.huggingface("my-classifier")
         audit = assay.audit(model, texts, labels)
     """
     from assay.models.adapters.huggingface import huggingface as attach  # transformers is slow
 
-    return attach(model, layer=layer, heads=heads, query=query, download=download)
+    return attach(model, layer=layer, heads=heads, query=query, part=part, download=download)
 
 
 def language_model(

@@ -227,10 +227,19 @@ def tiny_language_model(family: str, *, seed: int = 0, **changes: Any) -> tuple[
 
 def tiny_config(family: str, **changes: Any) -> tuple[Any, Any]:
     """The config of a small model for two classes, and its tokenizer."""
-    _, size = FAMILIES[family]
     tokenizer = tiny_tokenizer(family)
-    config = CONFIG_MAPPING[family](
-        **{**size, **changes},
+    return _config(family, tokenizer, {**FAMILIES[family][1], **changes}), tokenizer
+
+
+def random_model(family: str, tokenizer: Any, size: dict[str, Any]) -> tuple[Any, Any]:
+    """A random classifier of any family of `transformers`, and its tokenizer."""
+    config = _config(family, tokenizer, size)
+    return _random(AutoModelForSequenceClassification, config, 0), tokenizer
+
+
+def _config(family: str, tokenizer: Any, size: dict[str, Any]) -> Any:
+    return CONFIG_MAPPING[family](
+        **size,
         vocab_size=len(tokenizer),
         pad_token_id=tokenizer.pad_token_id,
         mask_token_id=tokenizer.mask_token_id,
@@ -241,7 +250,6 @@ def tiny_config(family: str, **changes: Any) -> tuple[Any, Any]:
         label2id={"bad": 0, "good": 1},
         num_labels=2,
     )
-    return config, tokenizer
 
 
 def _random(kind: Any, config: Any, seed: int) -> Any:

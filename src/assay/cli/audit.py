@@ -60,6 +60,13 @@ Query = Annotated[
         show_default="cls; last for decoders",
     ),
 ]
+Part = Annotated[
+    str | None,
+    typer.Option(
+        help="hf: the attention of an encoder-decoder: encoder, decoder or cross.",
+        show_default="encoder",
+    ),
+]
 LabelWords = Annotated[
     str | None,
     typer.Option("--labels", help="lm: the word of every class.", metavar="CLASS=WORD,..."),
@@ -90,6 +97,7 @@ def audit(
     layer: Layer = None,
     heads: Heads = None,
     query: Query = None,
+    part: Part = None,
     labels: LabelWords = None,
     prompt: PromptFile = None,
     download: Download = False,
@@ -150,7 +158,8 @@ def audit(
         model,
         data,
         {"text": text_column, "label": label_column, "rationale": rationale_column},
-        {"layer": layer, "heads": heads, "query": query, **answer_options(labels, prompt)},
+        {"layer": layer, "heads": heads, "query": query, "part": part}
+        | answer_options(labels, prompt),
         classes=classes,
         tokenizer=tokenizer,
         delimiter=delimiter,

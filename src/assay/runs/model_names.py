@@ -34,8 +34,8 @@ class NamedModel:
 def load_named(name: str, options: dict[str, Any], *, download: bool, device: str) -> NamedModel:
     """The model of a name.
 
-    `options` are those of a Hugging Face model: layer, heads and query, and for a language model
-    labels (POSITIVE=WORD,...) and prompt (a file).
+    `options` are those of a Hugging Face model: layer, heads, query and part; and of a language
+    model: labels (CLASS=WORD,...) and prompt (a file).
     """
     given = [option for option, value in options.items() if value is not None]
     chosen = {option: options[option] for option in given}
@@ -83,6 +83,8 @@ def _language_model(name: str, options: dict[str, Any], download: bool, device: 
             "word that the model answers for each class, and --prompt FILE, a text with {text} "
             "where the document stands."
         )
+    if "part" in options:
+        raise UserError(f"--part is for encoder-decoders, and lm:{name} is none: leave it out.")
     site = {option: value for option, value in options.items() if option not in ANSWER}
     labels, prompt = parse_label_words(options["labels"]), read_prompt(Path(options["prompt"]))
     model = language_model(name, labels=labels, prompt=prompt, **site, download=download)

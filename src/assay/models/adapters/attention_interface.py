@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, Change, intercept
 from assay.models.adapters.item_table import Positions
+from assay.models.adapters.key_columns import KeyColumns
 
 NEEDS_TRANSFORMERS = (
     "a Hugging Face model needs the library transformers: pip install 'attn-assay[hf]'."
@@ -45,9 +46,22 @@ class HuggingFaceNetwork:
             )
         if getattr(module, "is_gradient_checkpointing", False):
             module.gradient_checkpointing_disable()
+        _refuse_sparse(module)
         _register()
         self.uses_interface = _switch(module)
         self.arguments = _arguments(module)
+
+    @property
+    def columns(self) -> KeyColumns:
+        """What the columns of attention rows are."""
+        return KeyColumns()
+
+    @property
+    def sides(self) -> tuple[nn.Module, nn.Module] | None:
+        """The encoder and the decoder, of a model that has both."""
+        if not getattr(self.module.config, "is_encoder_decoder", False):
+            return None
+        return self.module.get_encoder(), self.module.get_decoder()
 
     @property
     def device(self) -> torch.device:
@@ -138,8 +152,8 @@ class HuggingFaceNetwork:
 
     def _embedding_module(self) -> nn.Module:
         source = self.module
-        if getattr(self.module.config, "is_encoder_decoder", False):
-            source = self.module.get_encoder()
+        if self.sides is not None:
+            source = self.sides[0]
         found: nn.Module = source.get_input_embeddings()
         return found
 
@@ -234,6 +248,18 @@ def _own_eager(module: nn.Module) -> Callable[..., Any]:
     )
 
 
+def _refuse_sparse(module: Any) -> None:
+    """Raise an error for a model that is dense on short documents alone, as the trial ones are."""
+    kind = getattr(module.config, "attention_type", None)
+    if kind == "block_sparse":
+        raise UserError(
+            f"{type(module).__name__} has block_sparse attention, which gives no weight to most "
+            "pairs of positions in long documents: only dense attention can be asked. Set "
+            '"attention_type": "original_full" in config.json; the parameters stay the same, and '
+            "so does the prediction of short documents."
+        )
+
+
 def _register() -> None:
     AttentionInterface.register(IMPLEMENTATION, _attention)
     # A mask made for scaled dot products would be silently wrong with an eager function.
@@ -254,7 +280,8 @@ def _switch(module: Any) -> bool:
     watch = _Watch(None, {})
     ids = torch.ones(1, 2, dtype=torch.long, device=module.device)
     eos = getattr(module.config, "eos_token_id", None)
-    ids[0, -1] = eos if isinstance(eos, int) else 1
+    if isinstance(eos, int) and 0 <= eos < module.config.get_text_config().vocab_size:
+        ids[0, -1] = eos
     with _watched(watch), torch.no_grad():
         module(input_ids=ids, attention_mask=torch.ones_like(ids))
     return watch.met > 0

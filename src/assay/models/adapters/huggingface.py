@@ -4,6 +4,7 @@ How their attention is seen and replaced stands in `assay.models.adapters.attent
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,11 +12,12 @@ from torch import nn
 
 from assay.errors import UserError
 from assay.models.adapters.attention_interface import HuggingFaceNetwork
+from assay.models.adapters.attention_parts import CROSS, DECODER, is_causal
 from assay.models.adapters.pretrained import load_pretrained, longest_input, padding_id
 from assay.models.adapters.site import Site
 from assay.models.adapters.text_items import TextItems
 from assay.models.adapters.transformer import AttachedTransformer, TransformerWithValues
-from assay.models.adapters.trial import is_causal, trial_positions, trial_table
+from assay.models.adapters.trial import trial_positions, trial_table
 
 
 def huggingface(
@@ -24,20 +26,22 @@ def huggingface(
     layer: int | Literal["rollout"] = -1,
     heads: int | Literal["mean", "max"] = "mean",
     query: int | Literal["cls", "last", "mean"] | None = None,
+    part: Literal["encoder", "decoder", "cross"] | None = None,
     download: bool = False,
 ) -> AttachedTransformer:
     """Attach a Hugging Face sequence classifier, to be audited at one attention row.
 
     `model` is a folder written by `save_pretrained`, or a name on the Hugging Face Hub; nothing is
     downloaded unless `download` is true. `layer`, `heads` and `query` say what the heat map shows;
-    `query` is the first position of encoders and the last position of decoders by default. The
-    classes are those of the model's `id2label`.
+    `query` is the first position of encoders and the last position of decoders by default. `part`
+    is the attention of an encoder-decoder that is shown: "encoder" (the default), "decoder", or
+    "cross" from the decoder to the encoder. The classes are those of the model's `id2label`.
 
         model = assay.huggingface("my-classifier")
         audit = assay.audit(model, model.corpus(texts, labels))
     """
     network, tokenizer = load_pretrained(str(model), "classifier", download=download)
-    return attach(network, tokenizer, layer=layer, heads=heads, query=query)
+    return attach(network, tokenizer, layer=layer, heads=heads, query=query, part=part)
 
 
 def attach(
@@ -47,17 +51,27 @@ def attach(
     layer: int | Literal["rollout"] = -1,
     heads: int | Literal["mean", "max"] = "mean",
     query: int | Literal["cls", "last", "mean"] | None = None,
+    part: Literal["encoder", "decoder", "cross"] | None = None,
 ) -> AttachedTransformer:
     """Attach a loaded Hugging Face sequence classifier; its attention implementation is changed."""
     config: Any = network.config
     pad = padding_id(network, tokenizer)
     texts = TextItems(tokenizer, longest_input(network, tokenizer), pad=pad)
     attached = HuggingFaceNetwork(network)
-    if query is None:
-        last = getattr(tokenizer, "cls_token_id", None) in texts.suffix
-        tried = trial_positions(trial_table(texts, attached.ids), attached.device, left=False)
-        query = "last" if last or is_causal(attached, tried) else "cls"
-    return attach_at(attached, texts, classes=_classes(config), site=Site(layer, heads, query))
+    chosen = Site(layer, heads, "cls" if query is None else query, part=part)
+    if query is None and _reads_last(attached, texts, chosen):
+        chosen = replace(chosen, query="last")
+    return attach_at(attached, texts, classes=_classes(config), site=chosen)
+
+
+def _reads_last(network: HuggingFaceNetwork, texts: TextItems, site: Site) -> bool:
+    """Whether the last position is the one to show. Decoders read it; XLNet ends in [CLS]."""
+    if site.part in (DECODER, CROSS):
+        return True
+    if getattr(texts.tokenizer, "cls_token_id", None) in texts.suffix:
+        return True
+    tried = trial_positions(trial_table(texts, network.ids), network.device, left=False)
+    return is_causal(network, tried)
 
 
 def attach_at(

@@ -13,6 +13,7 @@ from torch import nn
 
 from assay.errors import UserError
 from assay.models.adapters.attention_interface import NEEDS_TRANSFORMERS
+from assay.models.adapters.letter_tokenizer import letter_tokenizer
 
 try:
     from transformers import (
@@ -20,6 +21,7 @@ try:
         AutoModelForCausalLM,
         AutoModelForSequenceClassification,
         AutoTokenizer,
+        PreTrainedTokenizerFast,
     )
     from transformers.utils import logging as transformers_logging
 except ImportError as fault:
@@ -43,7 +45,7 @@ def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]
     where: dict[str, Any] = {"local_files_only": not download, "trust_remote_code": False}
     try:
         AutoConfig.from_pretrained(name, **where)
-        tokenizer = AutoTokenizer.from_pretrained(name, **where)
+        tokenizer = with_offsets(AutoTokenizer.from_pretrained(name, **where))
         with _bars(shown=download):
             network, info = CLASSES[kind].from_pretrained(
                 name, use_safetensors=True, output_loading_info=True, **where
@@ -66,6 +68,16 @@ def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]
             f"{UNFINISHED[kind]}"
         )
     return network.eval().requires_grad_(False), tokenizer
+
+
+def with_offsets(tokenizer: Any) -> Any:
+    """A fast tokenizer in place of a slow one that reads letter by letter; others as they are."""
+    fast = None if getattr(tokenizer, "is_fast", False) else letter_tokenizer(tokenizer)
+    if fast is None:
+        return tokenizer
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    create: Any = PreTrainedTokenizerFast  # it has no types
+    return create(tokenizer_object=fast, model_max_length=tokenizer.model_max_length, **special)
 
 
 @contextmanager

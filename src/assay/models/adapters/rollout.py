@@ -14,6 +14,7 @@ from torch import Tensor
 
 from assay.models.adapters.interception import AttentionCall
 from assay.models.adapters.item_table import Positions
+from assay.models.adapters.key_columns import AttentionPart
 from assay.models.adapters.site import APART, Site
 from assay.models.adapters.site_passes import (
     CHUNK_BYTES,
@@ -28,10 +29,10 @@ RESERVED_HEADS = 16  # heads whose weights are counted when the memory of a pass
 
 @dataclass(frozen=True)
 class RolloutPasses:
-    """The passes of a network whose heat map is the rollout over its first `layers` layers."""
+    """The passes of a network whose heat map is the rollout over the layers of a part."""
 
     network: Network
-    layers: int
+    part: AttentionPart
     site: Site
     route: str = "whole"
 
@@ -45,7 +46,7 @@ class RolloutPasses:
         rolled: list[Tensor] = []
 
         def multiply(call: AttentionCall) -> None:
-            if call.index < self.layers:
+            if call.index in self.part.calls:
                 mixed = self._mixed(call.weights)
                 rolled[:] = [mixed if not rolled else mixed @ rolled[0]]
 
@@ -59,6 +60,7 @@ class RolloutPasses:
             positions=positions,
             own=own,
             row=row,
+            columns=self.part.columns,
             embedded=embedded,
         )
 
@@ -67,9 +69,11 @@ class RolloutPasses:
         chosen = weights[:, self.site.chosen_heads]
         one = chosen.amax(1) if self.site.heads == "max" else chosen.mean(1)
         one = one / one.sum(-1, keepdim=True).clamp(min=torch.finfo(one.dtype).tiny)
+        one = self.part.columns.square(one)
         return 0.5 * one + 0.5 * torch.eye(one.shape[-1], dtype=one.dtype, device=one.device)
 
     def _row(self, rolled: Tensor, positions: Positions, row: Tensor) -> Tensor:
+        rolled = rolled[:, rolled.shape[1] - positions.ids.shape[1] :]
         if self.site.query == "mean":
             real = positions.mask[..., None].to(rolled.dtype)
             return (rolled * real).sum(1) / real.sum(1)
@@ -87,10 +91,11 @@ class RolloutPasses:
 
     def _run(self, states: SiteStates, owner: Tensor, factors: Tensor) -> Tensor:
         positions = states.positions.take(owner)
-        items = (positions.layout.owner != APART)[:, None, None]
+        layout = self.part.columns.layout(positions)
+        items = (layout.owner != APART)[:, None, None]
 
         def scale(call: AttentionCall) -> Tensor | None:
-            if call.index >= self.layers:
+            if call.index not in self.part.calls:
                 return None
             own = call.weights * items
             scaled = own * factors[:, None, None]

@@ -30,6 +30,11 @@ ROWS = {
     "last": "the row of the last position",
     "mean": "the mean of all rows",
 }
+PARTS = {
+    "encoder": "the encoder",
+    "decoder": "the decoder",
+    "cross": "the attention from the decoder to the encoder",
+}
 COMBINED_HEADS = {"mean": "the mean over the heads", "max": "the maximum over the heads"}
 
 
@@ -40,11 +45,16 @@ class Site:
     layer: int | Literal["rollout"] = -1  # index, negative from the end; "rollout": all layers
     heads: int | Literal["mean", "max"] = "mean"  # one head, or how the heads are combined
     query: int | Literal["cls", "last", "mean"] = "cls"  # the row: who attends
+    # Of an encoder-decoder: which attention. None: the encoder's, or the only one.
+    part: Literal["encoder", "decoder", "cross"] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_choice("layer", self.layer, {"rollout": ""})
         _check_choice("heads", self.heads, COMBINED_HEADS)
         _check_choice("query", self.query, ROWS)
+        if self.part is not None and self.part not in PARTS:
+            listed = " or ".join(f'"{word}"' for word in PARTS)
+            raise UserError(f"part={self.part!r} is not possible: give {listed}.")
         if isinstance(self.heads, int) and self.heads < 0:
             raise UserError(f"heads={self.heads} is not possible: heads are counted from 0.")
 
@@ -56,6 +66,8 @@ class Site:
             layer = "the last layer" if self.layer == -1 else f"layer {self.layer} from the end"
         else:
             layer = f"layer {self.layer} (the first is 0)"
+        if self.part is not None:
+            layer = f"{layer} of {PARTS[self.part]}"
         alone = isinstance(self.heads, int)
         heads = f"head {self.heads}" if alone else COMBINED_HEADS[str(self.heads)]
         row = ROWS.get(str(self.query), f"the row of position {self.query}")

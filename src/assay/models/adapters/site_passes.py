@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, Change
 from assay.models.adapters.item_table import Positions
+from assay.models.adapters.key_columns import AttentionPart, KeyColumns
 from assay.models.adapters.layer_stack import LayerStack, output_projection
 from assay.models.adapters.site import ItemPositions, Site
 from assay.models.protocol import States
@@ -45,6 +46,16 @@ class Network(Protocol):
     @property
     def shows_values(self) -> bool:
         """Whether attention calls come with their values, and whole outputs can be replaced."""
+        ...
+
+    @property
+    def columns(self) -> KeyColumns:
+        """What the columns of attention rows are."""
+        ...
+
+    @property
+    def sides(self) -> tuple[nn.Module, nn.Module] | None:
+        """The encoder and the decoder, of a model that has both."""
         ...
 
     @property
@@ -94,14 +105,15 @@ class SiteStates(States):
     positions: Positions
     own: Tensor  # (B, H, S) the weights of all heads in the shown row
     row: Tensor  # (B,) the position of the row
+    columns: KeyColumns  # what the columns of the weights are
     hidden: Tensor | None = None  # input of the site's layer, (B, S, m); (B, 1, m) on the row route
     values: Tensor | None = None  # (B, H, S, d)
     embedded: Tensor | None = None  # (B, S, m) in place of the model's own embeddings
 
     @property
     def layout(self) -> ItemPositions:
-        """Which positions form which item."""
-        return self.positions.layout
+        """Which columns of the weights form which item."""
+        return self.columns.layout(self.positions)
 
 
 class _Reached(Exception):
@@ -116,7 +128,13 @@ class SitePasses:
     stack: LayerStack | None
     layer: int
     site: Site
+    part: AttentionPart
     route: Route = "whole"
+
+    @property
+    def call(self) -> int:
+        """The attention computation of the layer, in the order of a whole forward pass."""
+        return self.part.calls[self.layer]
 
     def fastest(self, positions: Positions) -> "SitePasses":
         """These passes by the fastest route that is exact on a few documents."""
@@ -146,7 +164,7 @@ class SitePasses:
 
         def run(met: Callable[[Tensor], None]) -> None:
             def look(call: AttentionCall) -> None:
-                if call.index == self.layer and call.values is not None:
+                if call.index == self.call and call.values is not None:
                     met((call.weights @ call.values).transpose(1, 2))
 
             self.network.logits(positions, look)
@@ -169,7 +187,7 @@ class SitePasses:
 
         with self.stack.change_input(self.layer, look, skip=False):
             self.network.logits(positions, lambda call: calls.append(call.index))
-        if route == "row" and len(calls) > self.layer + 1:
+        if route == "row" and len(calls) > self.call + 1:
             return False  # a decoder reads the other rows
         return shapes[0][:-1] == positions.ids.shape  # some models put the positions first
 
@@ -189,7 +207,7 @@ class SitePasses:
             return states
 
         def reach(call: AttentionCall) -> None:
-            if call.index == self.layer:
+            if call.index == self.call:
                 met.append((self._own(call.weights, positions, row), call.values))
                 raise _Reached
 
@@ -229,6 +247,7 @@ class SitePasses:
             positions=positions,
             own=own,
             row=row,
+            columns=self.part.columns,
             hidden=kept,
             values=values,
             embedded=embedded if self.route == "whole" else None,
@@ -267,7 +286,10 @@ class SitePasses:
         hidden = states.hidden[owner]
         ids = states.positions.ids.gather(1, states.row[:, None])[owner]
         alone = Positions(
-            ids, torch.ones_like(ids, dtype=torch.bool), states.layout, torch.zeros_like(ids)
+            ids,
+            torch.ones_like(ids, dtype=torch.bool),
+            states.positions.layout,
+            torch.zeros_like(ids),
         )
         with self.stack.change_input(self.layer, lambda _: hidden, skip=True):
             # Attention computations below the site do not happen, so this is the first one.
@@ -277,7 +299,7 @@ class SitePasses:
         """Logits of whole sequences, without the layers below the site on the tail route."""
         positions, row = states.positions.take(owner), states.row[owner]
         skip = self.route == "tail"
-        index = 0 if skip else self.layer
+        index = 0 if skip else self.call
 
         def impose(call: AttentionCall) -> Tensor | None:
             return (
@@ -313,7 +335,7 @@ class SitePasses:
 
     def sequence_bytes(self, states: SiteStates) -> int:
         """About how many bytes of states the model computes for one document, at a time."""
-        length = states.own.shape[-1]
+        length = states.positions.ids.shape[1]
         heads = states.own.shape[1] // (length if self.site.query == "mean" else 1)
         width = 1 if self.route == "row" else length
         number = self.network.number_bytes

@@ -17,6 +17,7 @@ from assay.data.corpus import Corpus, Document
 from assay.data.vocabulary import Vocabulary, length_cuts
 from assay.errors import UserError
 from assay.models.adapters.attached_corpus import Texts, corpus_of_texts
+from assay.models.adapters.attention_parts import attention_parts, choose_part
 from assay.models.adapters.item_table import Positions
 from assay.models.adapters.item_variants import placed, with_each_replaced, without_each
 from assay.models.adapters.rollout import RolloutPasses
@@ -31,7 +32,7 @@ from assay.models.adapters.site_passes import (
 )
 from assay.models.adapters.text_items import TextItems
 from assay.models.adapters.transformer_proof import TransformerProof
-from assay.models.adapters.trial import count_attention, pads_left, trial_positions, trial_table
+from assay.models.adapters.trial import pads_left, trial_positions, trial_table
 from assay.models.protocol import States
 from assay.statistics.divergence import decisions
 
@@ -52,10 +53,13 @@ class AttachedTransformer(TransformerProof):
         self._table = trial_table(texts, network.ids)
         with torch.no_grad():
             either = trial_positions(self._table, network.device, left=False)
-            self.attention_calls, self.heads = count_attention(network, either)
+            parts = attention_parts(network, either)
+            self.part = choose_part(parts, site, type(self.module).__name__)
+            self.heads, self.layers = self.part.heads, len(self.part.calls)
             self.pads_left = pads_left(network, self._table, network.device)
-            self.stack = find_stack(network, self._tried)
-            self.layers = self.attention_calls if self.stack is None else len(self.stack.layers)
+            stack = find_stack(network, self._tried)
+            fits = stack is not None and list(self.part.calls) == [*range(len(stack.layers))]
+            self.stack = stack if fits else None
             self._passes: dict[Site, SitePasses] = {}
             self.passes = self._choose_passes()
             self._check_row()
@@ -78,7 +82,7 @@ class AttachedTransformer(TransformerProof):
     def _choose_passes(self) -> SitePasses | RolloutPasses:
         self.site.check_heads(self.heads)
         if self.site.layer == "rollout":
-            return RolloutPasses(self.network, self.layers, self.site)
+            return RolloutPasses(self.network, self.part, self.site)
         return self._passes_at(self.site)
 
     def _check_row(self) -> None:
@@ -255,7 +259,7 @@ class AttachedTransformer(TransformerProof):
     def rollout(self, batch: Batch) -> Tensor:
         """(B, T): attention rollout from the shown row to the items, summing to one."""
         site = replace(self.site, layer="rollout")
-        states = RolloutPasses(self.network, self.layers, site).capture(self.positions(batch))
+        states = RolloutPasses(self.network, self.part, site).capture(self.positions(batch))
         return site.shown_weights(states.layout.item_weights(states.own))
 
     @torch.no_grad()
@@ -284,7 +288,7 @@ class AttachedTransformer(TransformerProof):
         layer = site.layer_index(self.layers)
         site = replace(site, layer=layer)
         if site not in self._passes:
-            passes = SitePasses(self.network, self.stack, layer, site)
+            passes = SitePasses(self.network, self.stack, layer, site, self.part)
             self._passes[site] = passes.fastest(self._tried)
         return self._passes[site]
 

@@ -47,11 +47,11 @@ class TransformerProof:
 
         self.network.logits(self.positions(batch), count)
         if isinstance(self.passes, SitePasses):
-            return met.count(self.passes.layer)
-        return len(met) // self.layers
+            return met.count(self.passes.call)
+        return min(met.count(call) for call in self.passes.part.calls)
 
     def weight_on_padding(self, states: States) -> Tensor:
         """(B, H): what the heads give to positions that hold nothing."""
         assert isinstance(states, SiteStates)
-        padded = ~states.positions.mask[:, None]
+        padded = ~states.columns.mask(states.positions)[:, None]
         return (states.own[:, self.passes.heads] * padded).sum(-1)

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from assay.errors import UserError
-from assay.models.adapters.interception import AttentionCall
 from assay.models.adapters.item_table import ItemTable, Positions
 from assay.models.adapters.site_passes import Network
 from assay.models.adapters.text_items import TextItems
@@ -62,46 +61,6 @@ def pads_left(network: Network, table: ItemTable, device: torch.device) -> bool:
         f"document move by {errors[0][0]:.3g} when it is padded on the right and by "
         f"{errors[1][0]:.3g} on the left. The model must read its attention mask."
     )
-
-
-def count_attention(network: Network, positions: Positions) -> tuple[int, int]:
-    """How often a forward pass computes attention, and how many heads the first time has."""
-    found = _square_weights(network, positions)
-    if not found:
-        raise UserError(
-            f"{type(network.module).__name__} computes no attention weights of shape (documents, "
-            "heads, positions, positions) in a forward pass, so there is nothing to audit. If it "
-            "has attention, attach it with `assay.tap`, which lists what it sees."
-        )
-    return len(found), found[0].shape[1]
-
-
-def is_causal(network: Network, positions: Positions) -> bool:
-    """Whether the first layer lets a position see only what stands before it."""
-    found = _square_weights(network, positions)
-    return bool(found) and not bool(found[0].triu(1).any())
-
-
-@torch.no_grad()
-def _square_weights(network: Network, positions: Positions) -> list[Tensor]:
-    """The attention weights (B, H, S, S) that a forward pass computes."""
-    documents, width = positions.ids.shape
-    seen: list[Tensor] = []
-
-    def look(call: AttentionCall) -> None:
-        shape = call.weights.shape
-        if len(shape) == 4 and shape[0] == documents and shape[2:] == (width, width):
-            seen.append(call.weights)
-
-    try:
-        network.logits(positions, look)
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        raise UserError(
-            f"{type(network.module).__name__} cannot read documents of {LENGTHS[0]} and "
-            f"{LENGTHS[1]} tokens with padding: {type(error).__name__}: {error}. Attach a model "
-            "that reads documents of any length."
-        ) from error
-    return seen
 
 
 def _second_alone(together: Positions) -> Positions:
