@@ -42,6 +42,7 @@ DOORS = {
     ),
     "typer": "cli/",
     "captum": "bench/captum_loops.py",
+    "peft": "models/adapters/adapted.py",
     "ray": "engines/ray.py",
     "gensim": "data/embeddings.py",
     "transformers": (

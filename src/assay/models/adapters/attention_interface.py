@@ -19,6 +19,7 @@ from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, Change, intercept
 from assay.models.adapters.item_table import Positions
 from assay.models.adapters.key_columns import KeyColumns
+from assay.models.adapters.learned_prompt import LearnedPrompt
 
 NEEDS_TRANSFORMERS = (
     "a Hugging Face model needs the library transformers: pip install 'attn-assay[hf]'."
@@ -47,14 +48,15 @@ class HuggingFaceNetwork:
         if getattr(module, "is_gradient_checkpointing", False):
             module.gradient_checkpointing_disable()
         _refuse_sparse(module)
+        self.learned = LearnedPrompt.of(module)
         _register()
         self.uses_interface = _switch(module)
-        self.arguments = _arguments(module)
+        self.arguments = _arguments(_base(module))
 
     @property
     def columns(self) -> KeyColumns:
         """What the columns of attention rows are."""
-        return KeyColumns()
+        return KeyColumns() if self.learned is None else self.learned.columns
 
     @property
     def sides(self) -> tuple[nn.Module, nn.Module] | None:
@@ -119,8 +121,15 @@ class HuggingFaceNetwork:
 
     def forward(self, positions: Positions) -> Tensor:
         """Logits (B, C) of a whole forward pass."""
-        result: Tensor = self.module(**self.inputs(positions)).logits
+        result: Tensor = self.call(self.inputs(positions)).logits
         return result
+
+    def call(self, inputs: Mapping[str, Any]) -> Any:
+        """What the model returns for these arguments."""
+        if self.learned is None or self.learned.in_keys:
+            return self.module(**inputs)
+        rest = {name: value for name, value in inputs.items() if name != "input_ids"}
+        return _base(self.module)(inputs_embeds=self._lookup(inputs["input_ids"]), **rest)
 
     def untouched_logits(self, positions: Positions) -> Tensor:
         """Logits (B, C) with the family's own attention function instead of assay's."""
@@ -134,8 +143,13 @@ class HuggingFaceNetwork:
 
     def embed(self, positions: Positions) -> Tensor:
         """The embeddings (B, S, m) of the positions, before anything is added to them."""
-        embedded: Tensor = self._embedding_module()(positions.ids)
-        return embedded
+        return self._lookup(positions.ids)
+
+    def _lookup(self, ids: Tensor) -> Tensor:
+        if self.learned is None:
+            embedded: Tensor = self._embedding_module()(ids)
+            return embedded
+        return self.learned.filled(ids, self._embedding_module()(self.learned.words_of(ids)))
 
     def inputs(self, positions: Positions) -> dict[str, Any]:
         """The arguments of the module."""
@@ -285,6 +299,11 @@ def _switch(module: Any) -> bool:
     with _watched(watch), torch.no_grad():
         module(input_ids=ids, attention_mask=torch.ones_like(ids))
     return watch.met > 0
+
+
+def _base(module: Any) -> Any:
+    """The model inside a wrapper of PEFT."""
+    return module.get_base_model() if hasattr(module, "get_base_model") else module
 
 
 def _arguments(module: nn.Module) -> frozenset[str]:

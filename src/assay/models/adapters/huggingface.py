@@ -58,6 +58,7 @@ def attach(
     pad = padding_id(network, tokenizer)
     texts = TextItems(tokenizer, longest_input(network, tokenizer), pad=pad)
     attached = HuggingFaceNetwork(network)
+    texts.learn(attached.learned)
     chosen = Site(layer, heads, "cls" if query is None else query, part=part)
     if query is None and _reads_last(attached, texts, chosen):
         chosen = replace(chosen, query="last")

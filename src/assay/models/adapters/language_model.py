@@ -70,6 +70,7 @@ def attach_language_model(
     pad = padding_id(network, tokenizer)
     texts = PromptItems(tokenizer, prompt, longest_input(network, tokenizer), pad=pad)
     answering = LanguageModelNetwork(network, texts.answers(labels))
+    texts.learn(answering.learned)
     answering.try_few_columns(texts)
     return attach_at(answering, texts, classes=tuple(labels), site=Site(layer, heads, query))
 
@@ -90,7 +91,7 @@ class LanguageModelNetwork(HuggingFaceNetwork):
             kept, last = torch.unique(last, return_inverse=True)
             given[KEEP] = kept
         with self._head():
-            logits: Tensor = self.module(**given).logits
+            logits: Tensor = self.call(given).logits
         found = logits[torch.arange(len(last), device=last.device), last]
         return found if self.few_columns else found[:, self.words.to(found.device)]
 

@@ -98,27 +98,38 @@ def output_projection(
     H, d) of the layer. The projection is the first matrix in the layer that reads exactly that.
     """
     outputs: list[Tensor] = []
-    found: list[Tensor] = []
+    found: list[nn.Module] = []
 
-    def read(matrix: Tensor, _: nn.Module, args: tuple[Any, ...]) -> None:
+    def read(part: nn.Module, args: tuple[Any, ...]) -> None:
         if outputs and args and isinstance(args[0], Tensor):
             flat = outputs[-1].flatten(2)
             if args[0].shape == flat.shape and torch.equal(args[0], flat):
-                found.append(matrix)
+                found.append(part)
 
     handles = []
     for part in layer.modules():
         weight = getattr(part, "weight", None)
         if isinstance(weight, Tensor) and weight.dim() == 2 and not isinstance(part, nn.Embedding):
-            # Linear layers store (m, H * d); the Conv1D of GPT-2 stores (H * d, m).
-            matrix = weight.T if isinstance(part, nn.Linear) else weight
-            handles.append(part.register_forward_pre_hook(partial(read, matrix)))
+            handles.append(part.register_forward_pre_hook(read))
     try:
         run(outputs.append)
     finally:
         for handle in handles:
             handle.remove()
-    return found[0] if found else None
+    return _matrix(found[0]) if found else None
+
+
+def _matrix(part: Any) -> Tensor:
+    """The matrix (input, output) of a linear module."""
+    weight: Tensor = part.weight
+    if next(part.children(), None) is None:
+        # Linear layers store (m, H * d); the Conv1D of GPT-2 stores (H * d, m).
+        return weight.T if isinstance(part, nn.Linear) else weight
+    # A matrix with an adapter around it, such as LoRA: what it does to each unit vector.
+    size = part.in_features
+    units = torch.eye(size, dtype=weight.dtype, device=weight.device)
+    result: Tensor = part(units) - part(torch.zeros_like(units[:1]))
+    return result
 
 
 def _watch(model: nn.Module, run: Callable[[Callable[[object], None]], object]) -> list[_Run]:

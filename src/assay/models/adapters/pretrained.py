@@ -4,18 +4,21 @@ Nothing is downloaded unless asked, nothing is unpickled, and no code of a model
 part of `transformers`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from torch import nn
 
 from assay.errors import UserError
+from assay.models.adapters.adapted import load_adapted
 from assay.models.adapters.attention_interface import NEEDS_TRANSFORMERS
 from assay.models.adapters.letter_tokenizer import letter_tokenizer
 
 try:
+    from huggingface_hub import snapshot_download
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
@@ -24,6 +27,7 @@ try:
         PreTrainedTokenizerFast,
     )
     from transformers.utils import logging as transformers_logging
+    from transformers.utils.peft_utils import find_adapter_config_file
 except ImportError as fault:
     raise UserError(NEEDS_TRANSFORMERS) from fault
 
@@ -36,6 +40,8 @@ UNFINISHED: dict[Kind, str] = {
     "classifier": "it is not a finished classifier. Fine-tune it on your task and save it first.",
     "language model": "it was not saved as a language model. Save it with its language-model head.",
 }
+SAFE_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 LENGTH_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len")
 LONGEST = 100_000  # a tokenizer without a limit names a far larger number
 
@@ -43,13 +49,27 @@ LONGEST = 100_000  # a tokenizer without a limit names a far larger number
 def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]:
     """The model and its tokenizer, in eval mode and without gradients of its parameters."""
     where: dict[str, Any] = {"local_files_only": not download, "trust_remote_code": False}
+    with _cannot_load(name, kind, download), _bars(shown=download):
+        folder = _adapter_folder(name, download)
+        if folder is None:
+            network, missing = _read_model(name, kind, where)
+            source = name
+        else:
+            network = load_adapted(folder, kind, partial(_read_base, folder, kind, where))
+            missing, source = set(), _tokenizer_source(folder, network)
+        tokenizer = with_offsets(AutoTokenizer.from_pretrained(source, **where))
+    if missing:
+        raise UserError(
+            f"'{name}' has no trained weights for {', '.join(sorted(missing))}: {UNFINISHED[kind]}"
+        )
+    return network.eval().requires_grad_(False), tokenizer
+
+
+@contextmanager
+def _cannot_load(name: str, kind: Kind, download: bool) -> Iterator[None]:
+    """Say what is wrong with a name, and the cure."""
     try:
-        AutoConfig.from_pretrained(name, **where)
-        tokenizer = with_offsets(AutoTokenizer.from_pretrained(name, **where))
-        with _bars(shown=download):
-            network, info = CLASSES[kind].from_pretrained(
-                name, use_safetensors=True, output_loading_info=True, **where
-            )
+        yield
     except (OSError, ValueError) as error:
         cure = (
             "Check the name and your connection."
@@ -62,12 +82,41 @@ def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]
         if not download and not Path(name).exists():
             first = "there is no such folder, and no model of that name was downloaded before."
         raise UserError(f"'{name}' cannot be loaded as a {kind}: {first} {cure}") from error
-    if info["missing_keys"]:
-        raise UserError(
-            f"'{name}' has no trained weights for {', '.join(sorted(info['missing_keys']))}: "
-            f"{UNFINISHED[kind]}"
-        )
-    return network.eval().requires_grad_(False), tokenizer
+
+
+def _read_model(
+    name: str, kind: Kind, where: Mapping[str, Any], **options: Any
+) -> tuple[Any, set[str]]:
+    """The model, and the names of weights that were not found."""
+    AutoConfig.from_pretrained(name, **where)
+    network, info = CLASSES[kind].from_pretrained(
+        name, use_safetensors=True, output_loading_info=True, **where, **options
+    )
+    return network, set(info["missing_keys"])
+
+
+def _read_base(
+    adapter: Path, kind: Kind, where: Mapping[str, Any], name: str, **options: Any
+) -> tuple[Any, set[str]]:
+    """The base model of an adapter, with the classes that a config beside the adapter names."""
+    if (adapter / "config.json").exists():
+        options["config"] = AutoConfig.from_pretrained(adapter, local_files_only=True)
+    return _read_model(name, kind, where, **options)
+
+
+def _adapter_folder(name: str, download: bool) -> Path | None:
+    """The folder of an adapter of PEFT; None if the name is that of a whole model."""
+    found = find_adapter_config_file(name, local_files_only=not download)
+    if found is None or Path(name).is_dir():
+        return None if found is None else Path(name)
+    return Path(snapshot_download(name, local_files_only=not download, allow_patterns=SAFE_FILES))
+
+
+def _tokenizer_source(adapter: Path, network: Any) -> str:
+    """Where the tokenizer stands: beside the adapter, or with the base model."""
+    if any((adapter / file).exists() for file in TOKENIZER_FILES):
+        return str(adapter)
+    return str(network.active_peft_config.base_model_name_or_path)
 
 
 def with_offsets(tokenizer: Any) -> Any:

@@ -188,7 +188,7 @@ class PromptItems(TextItems):
             f"the label word {word!r} is known by its first sub-word {piece!r}"
             for word, piece in self._pieces.items()
         )
-        return (around, *parts)
+        return (*super().notes, around, *parts)
 
     def described(self, classes: Sequence[str]) -> dict[str, Any]:
         """The prompt, and the label word of every class."""

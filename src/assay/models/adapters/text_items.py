@@ -13,6 +13,7 @@ from typing import Any
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.errors import UserError
 from assay.models.adapters.item_table import ItemTable
+from assay.models.adapters.learned_prompt import VIRTUAL, LearnedPrompt
 
 # Marks a word that looks like another one but has other ids. It has no width on the page.
 VARIANT = "\u200b"
@@ -55,6 +56,8 @@ class TextItems:
         self.tokenizer = tokenizer
         self.longest = longest  # positions that the model takes
         self.pad = pad
+        self.virtual: tuple[int, ...] = ()  # ids of learned tokens before every document
+        self.learned = 0  # learned tokens or columns before every document
         self.prefix, self.suffix = self._special_tokens()
         self.joins_spaces = self._joins_spaces()
         self._ids: list[tuple[int, ...]] = [(), (self.unknown,), (), ()]
@@ -80,10 +83,23 @@ class TextItems:
     def table(self) -> ItemTable:
         """The ids of every word read so far."""
         if self._table is None or len(self._table.ids) != len(self._ids):
-            self._table = ItemTable(
-                tuple(self._ids), self.prefix, self.suffix, self.names_apart, self.pad
-            )
+            prefix = (*self.virtual, *self.prefix)
+            names = (*(VIRTUAL for _ in self.virtual), *self.names_apart)
+            self._table = ItemTable(tuple(self._ids), prefix, self.suffix, names, self.pad)
         return self._table
+
+    def learn(self, prompt: LearnedPrompt | None) -> None:
+        """Put the learned prompt of a model before every document."""
+        if prompt is None:
+            return
+        self.virtual = prompt.ids
+        self.learned = prompt.count
+        self._table = None
+
+    @property
+    def _around(self) -> int:
+        """The positions that a document has besides those of its items."""
+        return self.learned + len(self.prefix) + len(self.suffix)
 
     @property
     def names_apart(self) -> tuple[str, ...]:
@@ -93,7 +109,10 @@ class TextItems:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the documents should know about what surrounds them."""
-        return ()
+        if not self.learned:
+            return ()
+        name = VIRTUAL if self.virtual else "key columns of the prefix"
+        return (f"{self.learned} learned {name} stand before every document: they are no items",)
 
     def described(self, classes: Sequence[str]) -> dict[str, Any]:
         """What the manifest says about how documents of these classes are read."""
@@ -103,11 +122,11 @@ class TextItems:
         """About how many positions a document of so many items has, with the special tokens."""
         counts = [len(ids) for ids in self._ids[len(SPECIALS) :]]
         mean = sum(counts) / len(counts) if counts else 1.0
-        return math.ceil(length * mean) + len(self.prefix) + len(self.suffix)
+        return math.ceil(length * mean) + self._around
 
     def read(self, texts: Sequence[str] | Sequence[Sequence[str]]) -> ReadTexts:
         """The words of texts, or of documents that are already lists of tokens."""
-        room = self.longest - len(self.prefix) - len(self.suffix)
+        room = self.longest - self._around
         read = ReadTexts([], [], 0, 0)
         truncated = lost = 0
         for row, text in enumerate(texts):
