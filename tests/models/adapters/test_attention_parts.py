@@ -100,6 +100,50 @@ def test_the_shown_weights_are_those_that_the_library_returns(part):
         assert_close(apart[DECODER_START][0], start, **CLOSE)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("part", CALLS)
+def test_gradients_follow_the_encoder_and_the_decoder(family, part):
+    """The oracle moves one row of the embedding matrices: both sides read it."""
+    network, tokenizer = tiny_transformer(family)
+    model = attach(network.double(), tokenizer, part=part, layer=1)
+    corpus = model.corpus(TEXTS[:1], LABELS[:1])
+    batch = EncodedSplit.encode(corpus.test, corpus.vocabulary, 2).batch([0])
+    positions = model.positions(batch)
+    ids = positions.ids[0].tolist()
+    place = next(at for at, one in enumerate(ids) if at > 1 and ids.count(one) == 1)
+    item, within = int(positions.layout.owner[0, place]), int(positions.place[0, place])
+    embedded = model.embed(batch).detach().requires_grad_()
+    states = model.contextualise(embedded, batch)
+    logit = model.decode_heads(states, model.head_weights(states)[:, None])[0, 0, 0]
+    (gradient,) = torch.autograd.grad(logit, embedded)
+    size = network.config.d_model
+    found = gradient[0, item, within * size : (within + 1) * size]
+    own = model.embed(batch).detach()[0, item, within * size]
+    scale = float(own / matrix(network)[ids[place], 0].detach())
+    # T5 computes its softmax in float32, so that a small step drowns in rounding.
+    step, close = (1e-6, 1e-5) if family == "bart" else (1e-3, 2e-3)
+    moved = []
+    for sign in (1, -1):
+        with torch.no_grad():
+            for table in tables(network):
+                table[ids[place], 2] += sign * step
+            moved.append(float(model.network.logits(positions)[0, 0]))
+            for table in tables(network):
+                table[ids[place], 2] -= sign * step
+    assert float(found[2]) * scale == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=close)
+
+
+def tables(network) -> list[torch.Tensor]:
+    """The embedding matrices of both sides, each once."""
+    sides = (network.get_encoder(), network.get_decoder())
+    found = [side.get_input_embeddings().weight for side in sides]
+    return list({one.data_ptr(): one for one in found}.values())
+
+
+def matrix(network) -> torch.Tensor:
+    return network.get_encoder().get_input_embeddings().weight
+
+
 def test_the_rollout_of_a_decoder_is_the_product_of_its_layers():
     network, tokenizer = tiny_transformer("bart")
     model = attach(network, tokenizer, part="decoder", layer="rollout")

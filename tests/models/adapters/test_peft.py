@@ -7,7 +7,13 @@ from functools import cache
 
 import pytest
 import torch
-from peft import LoraConfig, PrefixTuningConfig, PromptTuningConfig, get_peft_model
+from peft import (
+    LoraConfig,
+    PrefixTuningConfig,
+    PromptEncoderConfig,
+    PromptTuningConfig,
+    get_peft_model,
+)
 from torch.testing import assert_close
 
 import assay
@@ -29,9 +35,9 @@ from tests.models.adapters.test_families import imposed_logits
 
 LEARNED = 3  # columns or tokens
 CLOSE = {"rtol": 1e-5, "atol": 5e-6}
-KINDS = ("lora", "prefix", "prompt")
+KINDS = ("lora", "prefix", "prompt", "p-tuning")
 FAMILIES = ("bert", "gpt2", "llama")
-APART = {"lora": None, "prefix": PREFIX, "prompt": VIRTUAL}
+APART = {"lora": None, "prefix": PREFIX, "prompt": VIRTUAL, "p-tuning": VIRTUAL}
 WORDS = {"good": " good", "bad": " dull"}
 TEMPLATE = "Review: {text}\nThe story is"
 
@@ -44,6 +50,9 @@ def adapted(network, kind: str, task: str):
         ),
         "prefix": lambda: PrefixTuningConfig(task_type=task, num_virtual_tokens=LEARNED),
         "prompt": lambda: PromptTuningConfig(task_type=task, num_virtual_tokens=LEARNED),
+        "p-tuning": lambda: PromptEncoderConfig(
+            task_type=task, num_virtual_tokens=LEARNED, encoder_hidden_size=8
+        ),
     }
     torch.manual_seed(1)
     return get_peft_model(network, configs[kind]()).eval()

@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -107,7 +108,7 @@ class HuggingFaceNetwork:
         """Logits (B, C), with attention and embeddings replaced where asked."""
 
         def run() -> Tensor:
-            with self._embeddings(positions, embedded):
+            with self._embeddings(embedded):
                 return self.forward(positions)
 
         if change is None and outputs is None:
@@ -172,25 +173,37 @@ class HuggingFaceNetwork:
         return found
 
     @contextmanager
-    def _embeddings(self, positions: Positions, embedded: Tensor | None) -> Iterator[None]:
-        """Put embeddings in place of the model's own, the first time they are looked up."""
+    def _embeddings(self, embedded: Tensor | None) -> Iterator[None]:
+        """Put embeddings in place of the model's own, the first time they are looked up.
+
+        A decoder reads the document again, one position late.
+        """
         if embedded is None:
             yield
             return
-        left = [embedded]
+        sides: list[Any] = [self.module] if self.sides is None else [*self.sides]
+        modules = {id(one): one for one in (side.get_input_embeddings() for side in sides)}
+        left = [partial(_in_place, embedded), partial(_one_late, embedded)][: len(sides)]
 
         def put(_: nn.Module, args: tuple[Any, ...], own: Tensor) -> Tensor | None:
-            if not left:
-                return None
-            given = left.pop()
-            # XLNet looks its ids up with the positions first.
-            return given if args[0].shape == positions.ids.shape else given.transpose(0, 1)
+            return left.pop(0)(args[0], own) if left else None
 
-        handle = self._embedding_module().register_forward_hook(put)
+        handles = [module.register_forward_hook(put) for module in modules.values()]
         try:
             yield
         finally:
-            handle.remove()
+            for handle in handles:
+                handle.remove()
+
+
+def _in_place(given: Tensor, ids: Tensor, own: Tensor) -> Tensor:
+    """The given embeddings; XLNet looks its ids up with the positions first."""
+    return given if ids.shape == given.shape[:2] else given.transpose(0, 1)
+
+
+def _one_late(given: Tensor, ids: Tensor, own: Tensor) -> Tensor:
+    """The given embeddings behind the start token of a decoder that reads the same document."""
+    return torch.cat([own[:, :1], given[:, :-1]], 1)
 
 
 class _Watch:

@@ -250,7 +250,8 @@ class SitePasses:
             columns=self.part.columns,
             hidden=kept,
             values=values,
-            embedded=embedded if self.route == "whole" else None,
+            # A decoder reads the embeddings again, after the layers that the tail route leaves out.
+            embedded=embedded if self.route == "whole" or self.network.sides else None,
         )
 
     def _own(self, weights: Tensor, positions: Positions, row: Tensor) -> Tensor:
@@ -313,7 +314,7 @@ class SitePasses:
             return self.network.logits(positions, impose, embedded=embedded)
         hidden = states.hidden[owner]
         with self.stack.change_input(self.layer, lambda _: hidden, skip=True):
-            return self.network.logits(positions, impose)
+            return self.network.logits(positions, impose, embedded=embedded)
 
     def _imposed(
         self, weights: Tensor, proposed: Tensor, positions: Positions, row: Tensor
