@@ -15,7 +15,6 @@ from torch import nn
 from assay.errors import UserError
 from assay.models.adapters.adapted import load_adapted
 from assay.models.adapters.attention_interface import NEEDS_TRANSFORMERS
-from assay.models.adapters.letter_tokenizer import letter_tokenizer
 
 try:
     from huggingface_hub import snapshot_download
@@ -42,6 +41,8 @@ UNFINISHED: dict[Kind, str] = {
 }
 SAFE_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+# Letters that no alphabet of residues has: a slow tokenizer joins neighbors to one unknown word.
+UNKNOWN = "Ωψ"
 LENGTH_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len")
 LONGEST = 100_000  # a tokenizer without a limit names a far larger number
 
@@ -121,12 +122,38 @@ def _tokenizer_source(adapter: Path, network: Any) -> str:
 
 def with_offsets(tokenizer: Any) -> Any:
     """A fast tokenizer in place of a slow one that reads letter by letter; others as they are."""
-    fast = None if getattr(tokenizer, "is_fast", False) else letter_tokenizer(tokenizer)
+    fast = None if getattr(tokenizer, "is_fast", False) else _letter_tokenizer(tokenizer)
     if fast is None:
         return tokenizer
     special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
     create: Any = PreTrainedTokenizerFast  # it has no types
     return create(tokenizer_object=fast, model_max_length=tokenizer.model_max_length, **special)
+
+
+def _letter_tokenizer(slow: Any) -> Any:
+    """A tokenizer with offsets and the ids of a slow one; None if it does not read letters.
+
+    It is used only if both give the same ids for all letters, and for letters that are unknown.
+    """
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+
+    letters = sorted(word for word in slow.get_vocab() if len(word) == 1)
+    if not letters or slow.unk_token is None:
+        return None
+    fast = Tokenizer(models.WordLevel(slow.get_vocab(), unk_token=slow.unk_token))
+    known = "".join(f"\\x{{{ord(letter):x}}}" for letter in letters)
+    cut = pre_tokenizers.Split(Regex(f"[{known}]|[^{known}]+"), "isolated")
+    fast.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), cut])
+    names = slow.convert_ids_to_tokens(slow(letters[0])["input_ids"])
+    place = names.index(letters[0])
+    special = {name: slow.convert_tokens_to_ids(name) for name in names if name != letters[0]}
+    fast.post_processor = processors.TemplateProcessing(
+        single=" ".join([*names[:place], "$A", *names[place + 1 :]]),
+        special_tokens=[*special.items()],
+    )
+    tried = ("".join(letters), " ".join(letters), letters[0] + UNKNOWN + letters[-1])
+    same = all(slow(text)["input_ids"] == fast.encode(text).ids for text in tried)
+    return fast if same else None
 
 
 @contextmanager
