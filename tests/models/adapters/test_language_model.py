@@ -229,9 +229,17 @@ def test_a_saved_language_model_is_audited_with_its_prompt(tmp_path):
     )
 
 
-def test_a_classifier_is_no_language_model(tmp_path):
+def test_an_empty_folder_is_no_language_model(tmp_path):
     with pytest.raises(UserError, match="cannot be loaded as a language model"):
         assay.language_model(tmp_path, labels=WORDS, prompt=TEMPLATE)
+
+
+def test_a_language_model_is_no_classifier_and_the_right_way_is_named(tmp_path):
+    network, tokenizer = tiny_language_model("gpt2")
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(UserError, match=r"no trained weights for score\.weight.*lm:FOLDER"):
+        assay.huggingface(tmp_path)
 
 
 def test_a_full_stop_that_joins_the_line_break_of_the_prompt_is_refused_with_a_cure():

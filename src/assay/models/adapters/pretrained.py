@@ -61,9 +61,17 @@ def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]
         tokenizer = with_offsets(AutoTokenizer.from_pretrained(source, **where))
     if missing:
         raise UserError(
-            f"'{name}' has no trained weights for {', '.join(sorted(missing))}: {UNFINISHED[kind]}"
+            f"'{name}' has no trained weights for {', '.join(sorted(missing))}: "
+            f"{UNFINISHED[kind]}{_language_model_hint(name, kind, where)}"
         )
     return network.eval().requires_grad_(False), tokenizer
+
+
+def _language_model_hint(name: str, kind: Kind, where: Mapping[str, Any]) -> str:
+    saved = " ".join(AutoConfig.from_pretrained(name, **where).architectures or ())
+    if kind == "classifier" and ("CausalLM" in saved or "LMHead" in saved):
+        return " Or ask the language model for a word: lm:FOLDER, `assay.language_model`."
+    return ""
 
 
 @contextmanager
