@@ -126,7 +126,7 @@ def _numbered_rows(
 def _json_object(line: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as fault:
+    except (ValueError, RecursionError) as fault:  # also a number of thousands of digits
         raise UserError(f"{where} is not JSON ({fault}): write one object per line.") from fault
     if not isinstance(value, dict):
         raise UserError(f"{where} is not a JSON object: write one {{...}} per line.")
