@@ -34,3 +34,17 @@ def test_axe_finds_nothing(
     assert violations == []
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     visit.page.close()
+
+
+SMALL_TARGETS = """() => [...document.querySelectorAll('button, select, summary, .says-row a')]
+  .filter(one => one.offsetParent && one.getBoundingClientRect().height < 44)
+  .map(one => one.outerHTML.slice(0, 80))"""
+
+
+def test_targets_are_large_enough_for_fingers(browser: Browser, three_classes: Path) -> None:
+    context = browser.new_context(has_touch=True, is_mobile=True, viewport=PHONE)
+    page = context.new_page()
+    page.goto(three_classes.as_uri())
+    assert page.locator("#chips button").count() > 0
+    assert page.evaluate(SMALL_TARGETS) == []
+    context.close()
