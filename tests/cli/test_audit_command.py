@@ -56,6 +56,18 @@ def call(patch: pytest.MonkeyPatch, *arguments: object) -> None:
     assert not exit_info.value.code
 
 
+def test_an_audit_without_text_keeps_no_word(assay: Callable[..., Output], table, tmp_path: Path):
+    out = tmp_path / "shared"
+    mine = ("audit", f"{MODELS}:load", "--data", table, *NAMED, *QUICK)
+    first = assay(*mine, "--without-text", "--out", out)
+    assert first.code == 0
+    assert not (out / "jobs").exists()
+    tokens = pl.read_parquet(out / "instances.parquet")["tokens"].explode()
+    assert all(token.isdecimal() for token in tokens)
+    assert assay(*mine, "--without-text", "--resume", "--out", out).out == first.out
+    assert "add --without-text" in assay(*mine, "--resume", "--out", out).err
+
+
 def test_the_manifest_says_which_model_and_what_is_shown(audited: Path):
     record = json.loads((audited / "run.json").read_text())
     model = record["model"]

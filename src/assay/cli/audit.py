@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.app import WHOLE, LogJson, app, display, say
-from assay.cli.results import corpus_lines, print_results
+from assay.cli.app import WHOLE, LogJson, WithoutText, app, display, say
+from assay.cli.results import corpus_lines, print_results, stopped
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def audit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an audit that was stopped.")
     ] = False,
+    without_text: WithoutText = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the reason of every finding.")
     ] = False,
@@ -179,7 +180,7 @@ def audit(
         options=request.options(),
         **({} if threads is None else {"threads": threads}),
     )
-    execution = Execution(watching=shown.watching, stage=shown.stage)
+    execution = Execution(watching=shown.watching, stage=shown.stage, without_text=without_text)
     with execution.stage("corpus"):
         named, corpus = request.load()
     if not quiet:
@@ -195,7 +196,7 @@ def audit(
             resume=resume,
         )
     except KeyboardInterrupt:
-        say(f"assay: stopped. Run the same command with --resume to continue the audit in {out}.")
+        say(stopped(out, "audit", without_text))
         raise
     page = _write_report(out, execution)
     if not quiet:

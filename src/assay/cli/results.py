@@ -43,6 +43,13 @@ def print_results(out: Path, page: Path, explain: bool) -> None:
     typer.echo(f"Report: {page}")
 
 
+def stopped(out: Path, work: str, without_text: bool) -> str:
+    """What a command that was interrupted says: how to continue, and what is on the disk."""
+    texts = " Until it is finished, its folder holds texts." if without_text else ""
+    cure = f"Run the same command with --resume to continue the {work} in {out}."
+    return f"assay: stopped. {cure}{texts}"
+
+
 def columns() -> int:
     """The width of wrapped sentences: that of the terminal, or 80 where there is none."""
     return min(MOST_COLUMNS, shutil.get_terminal_size().columns)

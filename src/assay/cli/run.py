@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.app import WHOLE, LogJson, app, cores, display, say
-from assay.cli.results import corpus_lines, print_results
+from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
+from assay.cli.results import corpus_lines, print_results, stopped
 from assay.config import EXACT_BELOW, Execution, Settings, sample_size
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a run that was stopped.")
     ] = False,
+    without_text: WithoutText = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the reason of every finding.")
     ] = False,
@@ -167,6 +168,7 @@ def run(
       assay run table --data notes.csv --delimiter ';' --encoding latin-1 --out runs/notes
       assay run sst --data DATA --encoder cnn --preset paper --out runs/sst
       assay run --log-json --out runs/demo 2> progress.jsonl
+      assay run table --data notes.csv --without-text --out runs/to-share
       assay run motif --option length=40 --option noise=0.1 --out runs/motif
     """
     from assay.runs.validation import parse_options, parse_probes
@@ -212,6 +214,7 @@ def run(
         ray_address=ray_address,
         watching=shown.watching,
         stage=shown.stage,
+        without_text=without_text,
     )
     run_and_report(settings, execution, out, resume=resume, quiet=quiet, explain=explain)
 
@@ -251,7 +254,7 @@ def run_and_report(
     try:
         execute_run(settings, out, execution=execution, resume=resume)
     except KeyboardInterrupt:
-        say(f"assay: stopped. Run the same command with --resume to continue the run in {out}.")
+        say(stopped(out, "run", execution.without_text))
         raise
     start = time.perf_counter()
     with execution.stage("report"):
