@@ -10,10 +10,11 @@
 `load_corpus` loads a corpus by name, `train` trains one of the papers' models on it, and `audit`
 measures the model's attention. The resulting `Audit` holds the evidence, the summary and the
 verdict. `huggingface`, `language_model` and `tap` attach models of your own, and `check_model`
-proves that a model is attached faithfully. `write_report` redraws the page of a run directory,
-`export_without_text` copies one without its texts, `compare` shows several runs side by side, and
-`register` adds your own probes, scores and corpora. Mistakes that you can correct raise
-`UserError`.
+proves that a model is attached faithfully. `FineTuning` trains a Hugging Face model again, and
+`impose` replaces the attention of a model by fixed weights, for trainers. `write_report` redraws
+the page of a run directory, `export_without_text` copies one without its texts, `compare` shows
+several runs side by side, and `register` adds your own probes, scores and corpora. Mistakes that
+you can correct raise `UserError`.
 """
 
 import os
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from assay.api import (
         Audit,
         CheckReport,
+        FineTuning,
         audit,
         check_model,
         compare,
         export_without_text,
         huggingface,
+        impose,
         language_model,
         load_corpus,
         register,
@@ -50,6 +53,7 @@ __version__ = VERSION
 __all__ = [
     "Audit",
     "CheckReport",
+    "FineTuning",
     "UserError",
     "__version__",
     "audit",
@@ -57,6 +61,7 @@ __all__ = [
     "compare",
     "export_without_text",
     "huggingface",
+    "impose",
     "language_model",
     "load_corpus",
     "register",

@@ -23,7 +23,7 @@ from assay.errors import UserError
 from assay.models.adapters.check import CheckReport, check_model
 from assay.models.adapters.torch_module import tap
 from assay.models.build import TrainedModel, save_model
-from assay.models.conformance import check_interface
+from assay.models.imposed import impose
 from assay.models.protocol import Model
 from assay.plugins import add
 from assay.probes import PROBES, probes_of_trained_models, refresh_declarations
@@ -34,15 +34,13 @@ from assay.report.charts import paper_figures
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
 from assay.report.page import write_report as draw_report
-from assay.runs.attached import AttachedSettings, audit_attached, document_probes
-from assay.runs.attached_documents import (
-    corpus_of_corpus,
-    corpus_of_texts,
-    cuts_texts,
-    read_texts,
-    unlabeled_corpus,
-    with_class_names,
+from assay.runs.attached import (
+    AttachedSettings,
+    audit_attached,
+    document_probes,
+    trainer_probes,
 )
+from assay.runs.audited_documents import Given, attach_documents
 from assay.runs.directory import read_run, try_tables
 from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, train_model
@@ -53,8 +51,10 @@ from assay.runs.without_text import copy_without_text
 from assay.runs.word_vectors import COMPUTED_VECTORS, choose_vectors, compute_vectors
 from assay.scores import SCORES
 from assay.scores.score import Score
+from assay.training.fine_tuning import FineTuning
 from assay.training.loop import Training
 from assay.training.recipes import corpus_for
+from assay.training.trainer import Trainer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,12 +65,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "CheckReport",
+    "FineTuning",
     "Fitted",
     "audit",
     "check_model",
     "compare",
     "export_without_text",
     "huggingface",
+    "impose",
     "language_model",
     "load_corpus",
     "register",
@@ -226,14 +228,19 @@ def audit(
     seeds: int | None = None,
     from_scratch: bool = False,
     seed: int = 0,
+    trainer: Trainer | str | None = None,
+    train_limit: int | None = None,
     track: Track = untracked,
 ) -> Audit:
     """Ask probes of the model on the corpus's test split; by default all of its preset.
 
     The model comes from `train`, or is attached: any object with the methods `encode`, `attend` and
     `decode` and the attribute `classes` (see `assay.models.protocol.Model`). An attached model is
-    checked first. Claims about several models are not measured for it, because they need further
-    trainings. Its documents are
+    checked first. Claims about several models need a `trainer`, which trains it again: a function
+    `train(seed, attention, corpus)` that returns a model (see `assay.training.trainer`), its name
+    `"package.module:function"`, or `FineTuning` for Hugging Face models. The documents then need
+    the splits train, dev and test: those of a corpus, or a column `split` of a table, of which at
+    most `train_limit` training documents are used. The documents of an attached model are
 
     - a corpus from `load_corpus`, of which the test split is audited,
     - the path of a CSV, TSV, JSON lines or Parquet file, or a data frame of pandas or polars, with
@@ -257,11 +264,18 @@ def audit(
     if not isinstance(model, Fitted):
         columns = {"text": text_column, "label": label_column, "rationale": rationale_column}
         named = {role: name for role, name in columns.items() if name is not None}
-        attached, documents = _attach(model, corpus, labels, named, classes, limit, seed)
-        names = document_probes() if probes is None else tuple(probes)
+        given = Given(corpus, labels, named, classes, limit, train_limit)
+        attached, documents, retraining = attach_documents(model, given, seed, trainer, seeds)
+        usual = document_probes() if trainer is None else trainer_probes()
+        names = usual if probes is None else tuple(probes)
         check_probes(names)
         asked = AttachedSettings(
-            type(model).__name__, names, seed=seed, sample=sample, exact_below=exact_below
+            type(model).__name__,
+            names,
+            seed=seed,
+            sample=sample,
+            exact_below=exact_below,
+            options={} if retraining is None else {"trainer": retraining.trainer.name},
         )
         results = audit_attached(
             attached,
@@ -269,8 +283,11 @@ def audit(
             asked,
             attached="an object in Python",
             execution=Execution(track=track),
+            retraining=retraining,
         )
         return Audit(**vars(results), model=attached)
+    if trainer is not None:
+        raise UserError("a model from `assay.train` is trained again by assay: pass no trainer.")
     if not isinstance(corpus, Corpus) or labels is not None:
         raise UserError(
             "a model from `assay.train` is audited on the corpus it was trained on: pass that "
@@ -295,25 +312,6 @@ def audit(
         results, _ = measure(settings, base, asdict(model.training), folder / "jobs", execution)
         results = replace(results, source=results.tables)
     return Audit(**vars(results), model=model.trained)
-
-
-def _attach(
-    model: Model,
-    corpus: Any,
-    labels: Sequence[str] | None,
-    columns: Mapping[str, str],
-    classes: Mapping[str, str] | None,
-    limit: int | None,
-    seed: int,
-) -> tuple[Model, Corpus]:
-    """A model that assay did not train, and the documents as it reads them."""
-    model = with_class_names(check_interface(model), classes)
-    if isinstance(corpus, Corpus):
-        return model, corpus_of_corpus(model, corpus)
-    if labels is None and isinstance(corpus, list | tuple) and cuts_texts(model):
-        return model, unlabeled_corpus(model, corpus)
-    texts = read_texts(corpus, labels, columns)
-    return model, corpus_of_texts(model, texts.limited(limit, seed))
 
 
 def huggingface(

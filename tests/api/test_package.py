@@ -13,7 +13,9 @@ VERBS = (
     "audit",
     "check_model",
     "compare",
+    "export_without_text",
     "huggingface",
+    "impose",
     "load_corpus",
     "register",
     "tap",
@@ -30,7 +32,8 @@ def in_new_python(code: str) -> str:
 
 
 def test_the_public_names_are_listed():
-    assert dir(assay) == sorted([*VERBS, "Audit", "CheckReport", "UserError", "__version__"])
+    classes = ("Audit", "CheckReport", "FineTuning", "UserError")
+    assert dir(assay) == sorted([*VERBS, *classes, "__version__"])
     assert sorted(assay.__all__) == dir(assay)
     assert assay.__version__ == VERSION
     assert all(callable(getattr(assay, verb)) for verb in VERBS)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from assay.data.corpus import Corpus, Document
 from assay.engines import run_graph
-from assay.runs.further_trainings import TrainedBase, read_outputs, run_further_job, run_trainings
+from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, run_training
+from assay.runs.model_outputs import read_outputs
+from assay.runs.training_graph import run_further_job, run_trainings
 from assay.training.recipes import Recipe, configure
 from assay.training.specs import ModelOutputs, ModelSpec, TrainingBudget
 from tests.builders.small_models import corpus as toy_corpus

@@ -18,10 +18,10 @@ from assay.data.files import write_json
 from assay.evidence import empty
 from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.directory import PROBES_FILE
-from assay.runs.further_trainings import TrainedEvidence
 from assay.runs.manifest import Manifest
 from assay.runs.results import declaration
 from assay.runs.run import manifest_of
+from assay.runs.training_graph import TrainedEvidence
 from assay.training.recipes import Recipe
 from assay.training.specs import training_budget
 

@@ -9,7 +9,7 @@ import pytest
 
 from assay.evidence import sign
 from assay.probes import fresh, roar
-from assay.runs.further_trainings import read_outputs
+from assay.runs.model_outputs import read_outputs
 from assay.training.erased_items import MASKED
 from assay.training.specs import BaseModelSpec, ErasedItems, TrainingSpec
 from tests.builders.small_models import corpus as toy_corpus

@@ -24,7 +24,7 @@ FLOW = (
     ("runs",),
     ("report",),
     ("reproduction", "controls", "bench", "api"),
-    ("cli", "__init__"),
+    ("cli", "testing", "__init__"),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(FLOW) for name in names}
@@ -45,9 +45,11 @@ DOORS = {
     "peft": "models/adapters/adapted.py",
     "ray": "engines/ray.py",
     "gensim": "data/embeddings.py",
+    "pytest": "testing/plugin.py",
     "transformers": (
         "models/adapters/attention_interface.py",
         "models/adapters/pretrained.py",
+        "models/adapters/new_classifier.py",
         "bench/own_loops.py",
     ),
 }

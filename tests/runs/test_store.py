@@ -24,7 +24,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for place in ("evidence.py", "data/embeddings.py"):
         (tmp_path / "assay" / place).write_text("")
     (tmp_path / "assay" / "runs").mkdir()
-    for name in ("audit.py", "jobs.py", "further_trainings.py"):
+    for name in (
+        *("audit.py", "jobs.py", "further_trainings.py"),
+        *("trainer_jobs.py", "training_texts.py"),
+    ):
         (tmp_path / "assay" / "runs" / name).write_text("")
     monkeypatch.setattr(store, "PACKAGE", tmp_path / "assay")
     code_identity.cache_clear()

@@ -11,16 +11,10 @@ import pytest
 from assay.engines import run_graph
 from assay.models.build import load_model
 from assay.probes import PROBES
-from assay.runs.further_trainings import (
-    THREADS,
-    TrainedBase,
-    graph_tasks,
-    plan_jobs,
-    read_outputs,
-    run_further_job,
-    training_job,
-)
+from assay.runs.further_trainings import THREADS, TrainedBase, training_job
+from assay.runs.model_outputs import read_outputs
 from assay.runs.timing import TIMING_FILE
+from assay.runs.training_graph import graph_tasks, plan_jobs, run_further_job
 from assay.training.imposed_weights import halves
 from assay.training.specs import (
     BaseModelSpec,

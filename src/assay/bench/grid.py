@@ -29,9 +29,10 @@ from assay.engines import open_workers, run_graph
 from assay.engines.graph import Graph, Workers, execute_graph
 from assay.probes import guide, imitation, seeds, uniform
 from assay.progress import ignore
-from assay.runs.further_trainings import FurtherJob, TrainedBase, run_further_job, run_trainings
+from assay.runs.further_trainings import TrainedBase
 from assay.runs.jobs import TrainJob, run_training
 from assay.runs.timing import TIMING_FILE
+from assay.runs.training_graph import FurtherJob, run_further_job, run_trainings
 from assay.training.recipes import configure, recipe_for
 from assay.training.specs import ALL_GUIDES, TrainingBudget, TrainingSpec, training_budget
 

@@ -1,9 +1,10 @@
 """The command line of assay.
 
-Exit code 0: success. 2: a mistake the user can correct, explained without a traceback. 1: a bug in
-assay, with a traceback. 130: interrupted from the keyboard. 143: ended by another program with
-SIGTERM, such as a cluster's scheduler. Both of these say how to continue. Results go to standard
-output, everything else to standard error.
+Exit code 0: success. 1: a requirement is not met (`assay audit --require`, the comparisons of
+`assay controls`, `bench` and `reproduce`), or a bug in assay, which has a traceback. 2: a mistake
+the user can correct, explained without a traceback. 130: interrupted from the keyboard. 143: ended
+by another program with SIGTERM, such as a cluster's scheduler. Both of these say how to continue.
+Results go to standard output, everything else to standard error.
 
 Each command has its own file and is registered here. Modules that take seconds to import (torch,
 polars, altair) are imported inside the command functions, so that `--help` answers at once.

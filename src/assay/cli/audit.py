@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.app import WHOLE, LogJson, WithoutText, app, display, say
+from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
+from assay.cli.outputs import Outputs
 from assay.cli.results import corpus_lines, print_results, stopped
+from assay.cli.trainer_options import TrainerOptions
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
+    from assay.runs.attached import Retraining
     from assay.runs.model_names import NamedModel
 
 MODEL = "package.module:object, hf:FOLDER_OR_NAME, lm:FOLDER_OR_NAME, or a run directory."
@@ -127,6 +130,61 @@ def audit(
         ),
     ] = None,
     device: Device = "cpu",
+    trainer: Annotated[
+        str | None,
+        typer.Option(
+            help="How to train the model again, for the claims about several models: "
+            "package.module:function, or huggingface.",
+            show_default="none: these claims are not measured",
+        ),
+    ] = None,
+    trainer_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="huggingface: pretrained=FOLDER, epochs=3, batch-size=32, learning-rate=5e-5; "
+            "repeatable.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    train_limit: Annotated[
+        int | None, typer.Option(help="Training documents for the trainer.", **WHOLE)
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Models that differ by seed.", show_default="3 in all", **WHOLE),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="For the trainer's models: serial, processes or ray.")
+    ] = "serial",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            help="Workers of the processes and ray engines.",
+            show_default="all cores, at most 8",
+            **WHOLE,
+        ),
+    ] = None,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(help="A Ray cluster to join; otherwise Ray starts on this machine."),
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with code 1 unless the claim has this finding, such as 'stable=supported' "
+            "or 'depends=not contradicted'; repeatable.",
+            metavar="CLAIM=FINDING",
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Also write the verdict as a JUnit XML file.")
+    ] = None,
+    card: Annotated[
+        bool,
+        typer.Option(
+            "--card", help="Also write the claims' effects as model-index.yml, for a model card."
+        ),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an audit that was stopped.")
     ] = False,
@@ -146,15 +204,26 @@ def audit(
       assay audit lm:my-model --labels 'positive= good,negative= bad' --prompt prompt.txt
         --data reviews.csv
       assay audit runs/demo --data other.csv --out runs/demo-other
+      assay audit my_package.model:load --trainer my_package.model:train --data all.csv
+      assay audit hf:tuned --trainer huggingface --trainer-option pretrained=bert --data all.csv
+      assay audit hf:tuned --data test.csv --require 'depends=not contradicted' --junit ci.xml
     """
-    from assay.runs.attached import AttachedSettings, document_probes, execute_attached
+    from assay.runs.attached import (
+        AttachedSettings,
+        document_probes,
+        execute_attached,
+        trainer_probes,
+    )
+    from assay.runs.requirements import parse_requirements
     from assay.runs.validation import check_audit_request, parse_probes, resolve_device
 
     shown = display(quiet, log_json)
+    outputs = Outputs(tuple(parse_requirements(require)) if require else (), junit, card)
     numbers = {"limit": limit, "sample": sample, "exact-below": exact_below}
-    numbers |= {"seed": seed, "threads": threads}
+    numbers |= {"seed": seed, "threads": threads, "seeds": seeds, "jobs": jobs}
+    numbers |= {"train-limit": train_limit}
     asked = parse_probes(probes)
-    check_audit_request(asked, numbers, device, out)
+    check_audit_request(asked, numbers, device, out, (engine, ray_address))
     request = Request(
         model,
         data,
@@ -169,10 +238,12 @@ def audit(
         seed=seed,
         download=download,
         device=resolve_device(device),
+        trainer=TrainerOptions(trainer, tuple(trainer_option or ()), train_limit, seeds),
     )
+    usual = document_probes() if trainer is None else trainer_probes()
     settings = AttachedSettings(
         model,
-        document_probes() if asked == ALL_PROBES else asked,
+        usual if asked == ALL_PROBES else asked,
         seed=seed,
         sample=sample,
         exact_below=exact_below,
@@ -180,9 +251,16 @@ def audit(
         options=request.options(),
         **({} if threads is None else {"threads": threads}),
     )
-    execution = Execution(watching=shown.watching, stage=shown.stage, without_text=without_text)
+    execution = Execution(
+        engine=engine,
+        workers=cores(jobs),
+        ray_address=ray_address,
+        watching=shown.watching,
+        stage=shown.stage,
+        without_text=without_text,
+    )
     with execution.stage("corpus"):
-        named, corpus = request.load()
+        named, corpus, retraining = request.load()
     if not quiet:
         print_corpus(corpus)
     try:
@@ -194,6 +272,7 @@ def audit(
             attached=named.attached,
             execution=execution,
             resume=resume,
+            retraining=retraining,
         )
     except KeyboardInterrupt:
         say(stopped(out, "audit", without_text))
@@ -201,6 +280,7 @@ def audit(
     page = _write_report(out, execution)
     if not quiet:
         print_results(out, page, explain)
+    outputs.write(out, quiet)
 
 
 @dataclass(frozen=True)
@@ -219,6 +299,7 @@ class Request:
     seed: int
     download: bool
     device: str
+    trainer: TrainerOptions = TrainerOptions()
 
     def options(self) -> dict[str, Any]:
         """What was named, as the manifest records it."""
@@ -231,11 +312,16 @@ class Request:
             "delimiter": self.delimiter,
             "encoding": self.encoding,
             "limit": self.limit,
+            **self.trainer.record(),
         }
 
-    def load(self) -> "tuple[NamedModel, Corpus]":
-        """The model, and the file as it reads it. The file is read first: it is quicker."""
+    def load(self) -> "tuple[NamedModel, Corpus, Retraining | None]":
+        """The model, the file as it reads it, and how it is trained again, if it is.
+
+        The file is read before the model: it is quicker.
+        """
         from assay.models.conformance import check_interface
+        from assay.runs.attached import Retraining
         from assay.runs.attached_documents import (
             corpus_of_texts,
             parse_classes,
@@ -243,22 +329,35 @@ class Request:
             with_class_names,
         )
         from assay.runs.model_names import load_named
+        from assay.runs.trainers import at_site, load_trainer
+        from assay.runs.training_texts import TrainingTexts
 
+        self.trainer.check()
+        name, trained_too = self.trainer.name, self.trainer.name is not None
+        trainer = name and load_trainer(name, self.trainer.options, download=self.download)
         columns = {role: name for role, name in self.columns.items() if name is not None}
         texts = read_texts(
             self.data,
             columns=columns,
             delimiter=self.delimiter or "",
             encoding=self.encoding or "",
+            training=trained_too,
         )
         site = {
             name: _number_or_word(value) if name in SITE else value
             for name, value in self.site.items()
         }
         named = load_named(self.model, site, download=self.download, device=self.device)
-        renamed = with_class_names(check_interface(named.model), parse_classes(self.classes))
-        limited = texts.limited(self.limit, self.seed)
-        return replace(named, model=renamed), corpus_of_texts(renamed, limited, self.tokenizer)
+        classes = parse_classes(self.classes)
+        renamed = with_class_names(check_interface(named.model), classes)
+        named = replace(named, model=renamed)
+        if not trainer:
+            limited = texts.limited(self.limit, self.seed)
+            return named, corpus_of_texts(renamed, limited, self.tokenizer), None
+        every = TrainingTexts(texts, classes, self.tokenizer)
+        every = every.limited(self.limit, self.trainer.train_limit, self.seed)
+        bound = at_site(trainer, renamed, self.device)
+        return named, every.read(renamed), Retraining(bound, every, self.trainer.seeds)
 
 
 def answer_options(labels: str | None, prompt: Path | None) -> dict[str, str | None]:

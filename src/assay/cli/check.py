@@ -80,7 +80,7 @@ def check(
         download=download,
         device=resolve_device(device),
     )
-    named, corpus = request.load()
+    named, corpus, _ = request.load()
     if not quiet:
         print_corpus(corpus)
     with errors_of_model(f"{model} fails on the documents"):

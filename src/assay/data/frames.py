@@ -3,7 +3,7 @@
 A cell of text stays as it is, because only the model knows how to cut it; a cell that is a list
 holds the tokens. With a rationale column (0 or 1 per token) the text is cut at blanks, so that both
 have the same length. All rows are audited, except those that a split column of a file assigns to
-training or development.
+training or development. These are read where the audited model is trained again.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.labels import refuse_list
-from assay.data.sources.table import read_marks
+from assay.data.sources.table import read_marks, split_name
 from assay.data.table import COLUMN_NAMES, REQUIRED_ROLES, UserTable, cell_text, choose_columns
 from assay.errors import UserError
 from assay.statistics.keyed_random import document_keys
@@ -24,6 +24,7 @@ Text = str | tuple[str, ...]  # as it was written, or already cut into tokens
 Marks = tuple[bool, ...] | None
 READ_ROLES = (*REQUIRED_ROLES, "rationale", "split")
 TEST_NAMES = ("test", "testing")
+TRAINING_SPLITS = ("train", "dev")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class LabeledTexts:
     source: str  # where they come from, for the manifest
     dropped: Mapping[str, int] = field(default_factory=dict)  # reason -> number of rows
     notes: tuple[str, ...] = ()  # guesses and choices made while reading
+    splits: tuple[str, ...] = ()  # of each row, where training documents are read too
 
     def rows(self, kept: Sequence[int], reason: str) -> "LabeledTexts":
         """These rows alone; the others are counted as dropped for a reason."""
@@ -48,7 +50,10 @@ class LabeledTexts:
             texts=tuple(self.texts[row] for row in kept),
             labels=tuple(self.labels[row] for row in kept),
             rationales=tuple(self.rationales[row] for row in kept),
-            dropped={**self.dropped, reason: self.dropped.get(reason, 0) + out},
+            dropped={**self.dropped, reason: self.dropped.get(reason, 0) + out}
+            if out
+            else (self.dropped),
+            splits=tuple(self.splits[row] for row in kept) if self.splits else (),
         )
 
     def limited(self, limit: int | None, seed: int) -> "LabeledTexts":
@@ -65,18 +70,21 @@ def is_frame(value: object) -> bool:
     return library in ("pandas", "polars") and hasattr(value, "columns")
 
 
-def texts_from_frame(frame: Any, columns: Mapping[str, str] | None = None) -> LabeledTexts:
+def texts_from_frame(
+    frame: Any, columns: Mapping[str, str] | None = None, *, training: bool = False
+) -> LabeledTexts:
     """The texts and labels of a data frame.
 
     `columns` names the columns by their roles (`text`, `label`, `rationale`); those that are not
-    named are recognized by their usual names.
+    named are recognized by their usual names. With `training`, a split column is read too.
     """
     present = [str(column) for column in frame.columns]
-    chosen = _frame_columns(present, columns or {})
+    chosen = _frame_columns(present, columns or {}, training)
     cells = {role: frame[column].to_list() for role, column in chosen.items()}
     library = type(frame).__module__.partition(".")[0]
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-    return _labeled(enumerate(rows, 1), "frame", f"a data frame of {library}", Counter(), [])
+    source = f"a data frame of {library}"
+    return _labeled(enumerate(rows, 1), "frame", source, Counter(), [], training)
 
 
 def texts_from_file(
@@ -85,8 +93,12 @@ def texts_from_file(
     *,
     delimiter: str = "",
     encoding: str = "",
+    training: bool = False,
 ) -> LabeledTexts:
-    """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame."""
+    """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame.
+
+    With `training`, the rows of all splits are read.
+    """
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise UserError(f"{path} {what}: pass a CSV, TSV, JSON lines or Parquet file.")
@@ -99,18 +111,21 @@ def texts_from_file(
     rows = []
     for number, cells in enumerate(table.rows(list(found.values())), 1):
         row = dict(zip(found, cells, strict=True))
-        if "split" in row and cell_text(row["split"]).lower() not in TEST_NAMES:
+        tested = "split" not in row or cell_text(row["split"]).lower() in TEST_NAMES
+        if not tested and not training:
             dropped[f"not test in the column '{found['split']}'"] += 1
         else:
             rows.append((number, row))
-    return _labeled(rows, path.name, f"the file {path.name}", dropped, notes)
+    return _labeled(rows, path.name, f"the file {path.name}", dropped, notes, training)
 
 
-def _frame_columns(present: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
+def _frame_columns(
+    present: Sequence[str], named: Mapping[str, str], training: bool
+) -> dict[str, str]:
     found = ", ".join(f"'{column}'" for column in present)
     by_name = {column.strip().lower(): column for column in reversed(present)}
     chosen: dict[str, str] = {}
-    for role in (*REQUIRED_ROLES, "rationale"):
+    for role in (*REQUIRED_ROLES, "rationale", *(("split",) if training else ())):
         usual = next((by_name[name] for name in COLUMN_NAMES[role] if name in by_name), None)
         column = named.get(role) or usual
         if column in present:
@@ -129,8 +144,10 @@ def _labeled(
     source: str,
     dropped: Counter[str],
     notes: Sequence[str],
+    training: bool,
 ) -> LabeledTexts:
     kept: list[tuple[str, Text, str, Marks]] = []
+    splits: list[str] = []
     for number, row in rows:
         where = f"{source}, row {number}"
         refuse_list(row["label"], where)
@@ -140,11 +157,21 @@ def _labeled(
             continue
         marks = read_marks(row["rationale"], len(text), where) if "rationale" in row else None
         kept.append((f"row-{number}", text, label, marks))
+        if training:
+            splits.append(split_name(row["split"], where) if "split" in row else "test")
     if not kept:
         raise UserError(f"{source} has no row to audit with a text and a label: check the columns.")
     ids, texts, labels, rationales = zip(*kept, strict=True)
     return LabeledTexts(
-        ids, texts, labels, rationales, name, source, dict(sorted(dropped.items())), tuple(notes)
+        ids,
+        texts,
+        labels,
+        rationales,
+        name,
+        source,
+        dict(sorted(dropped.items())),
+        tuple(notes),
+        tuple(splits),
     )
 
 

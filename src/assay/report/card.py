@@ -18,7 +18,9 @@ from assay.report.text import markdown as md
 from assay.runs.directory import ClaimFinding, RunRecord
 from assay.runs.manifest import Fields
 
+CARD_FILE = "card.md"
 FLAGS: Mapping[str, str] = {"from_scratch": "--from-scratch"}  # settings that are on or off
+REPEATED: Mapping[str, str] = {"trainer_options": "--trainer-option"}  # settings that are lists
 WRITTEN_APART = ("corpus", "model", "options", "probes")
 
 
@@ -37,6 +39,10 @@ def _options(settings: Fields) -> Iterator[str]:
     for name, value in settings.values.items():
         if name in FLAGS:
             yield from (FLAGS[name],) if value else ()
+        elif name in REPEATED:
+            yield from (
+                part for each in settings.rows(name) for part in (REPEATED[name], str(each))
+            )
         elif name not in WRITTEN_APART and value is not None:
             yield from (f"--{name.replace('_', '-')}", str(value))
     for name, value in settings.section("options").values.items():

@@ -24,7 +24,7 @@ from assay.data.files import write_text
 from assay.errors import UserError
 from assay.report import documents
 from assay.report import text as words
-from assay.report.card import card
+from assay.report.card import CARD_FILE, card
 from assay.report.charts import figures
 from assay.report.charts.captions import caption, is_shown_first
 from assay.report.charts.style import Figure, data_uri, figure_script, live
@@ -131,7 +131,7 @@ def write_report(run_dir: Path, out: Path | None = None) -> Path:
     run = read_run(run_dir)
     pages = {target: render(run)}
     if out is None:
-        pages |= {run_dir / "summary.tex": summary_tex(run), run_dir / "card.md": card(run)}
+        pages |= {run_dir / "summary.tex": summary_tex(run), run_dir / CARD_FILE: card(run)}
     for path, text in pages.items():
         write_text(path, text)
     return target

@@ -4,11 +4,12 @@ The documents are divided into small jobs. A job is known by the model's fingerp
 documents and the settings, so a killed audit continues after its last finished job. The object may
 live in this process alone, therefore the jobs run here, one after another.
 
-Probes that need further models are not measured, because nobody knows how to train this one again.
+Probes that need further models are measured if there is a trainer, which knows how to train the
+model again; its jobs can run on any engine.
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, inputs_of, probe_costs, scores_for
 from assay.runs.claim import claim_directory, is_done
+from assay.runs.further_trainings import THREADS
 from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, run_audit
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
@@ -37,13 +39,28 @@ from assay.runs.run import describe_corpus, test_metrics, versions
 from assay.runs.store import sweep
 from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming
+from assay.runs.trainer_jobs import AttachedBase
+from assay.runs.trainers import NamedTrainer
+from assay.runs.training_graph import (
+    FurtherJob,
+    TrainedEvidence,
+    run_further_job,
+    run_training_probes,
+)
+from assay.runs.training_texts import TrainingTexts
 from assay.scores.sample import SamplePlan, plan_sample
 from assay.scores.score import RunDocuments
+from assay.training.specs import TrainingBudget, training_budget
 
 # Cost of one job, in the units of `audit_parts`: eight documents of 20 items, or one of 100. A
 # foreign model may be a thousand times slower than ours, and a part is what a killed audit loses.
 PART_COST = 20_000
 NEEDS_TRAINER = "it needs a trainer: assay does not know how to train this model again"
+NOT_ASKED = "a trainer is asked for the models of uniform, seeds, guide and imitation alone"
+ASKED = ("uniform", "seeds", "guide", "imitation")  # the probes that a trainer trains for
+# Lambda of the imitations of a foreign model. Each starts anew, because a trainer need not be able
+# to continue a training.
+LAMBDAS = (0.0, 0.03, 0.1)
 FINGERPRINT_DOCUMENTS = 8  # that the model answers for its fingerprint
 
 
@@ -69,9 +86,28 @@ class AttachedSettings:
         return record
 
 
+@dataclass(frozen=True)
+class Retraining:
+    """How the audited model is trained again, for the claims about several models."""
+
+    trainer: NamedTrainer
+    texts: TrainingTexts
+    seeds: int | None = None  # models that differ by seed, instead of the usual three
+
+    def budget(self, seed: int) -> TrainingBudget:
+        """The number of further models."""
+        usual = training_budget("quick", seed, self.seeds, from_scratch=True)
+        return replace(usual, weights=LAMBDAS)
+
+
 def document_probes() -> tuple[str, ...]:
     """The probes that need only the model."""
     return tuple(name for name, probe in PROBES.items() if probe.trainings is None)
+
+
+def trainer_probes() -> tuple[str, ...]:
+    """The probes that can be asked of a model with a trainer."""
+    return tuple(name for name in PROBES if name in (*document_probes(), *ASKED))
 
 
 def execute_attached(
@@ -83,6 +119,7 @@ def execute_attached(
     attached: str,
     execution: Execution,
     resume: bool,
+    retraining: Retraining | None = None,
 ) -> None:
     """Check, audit and judge a model: fill the run directory with everything a report needs."""
     if is_done(out, settings.as_record(), resume, execution.without_text):
@@ -92,7 +129,9 @@ def execute_attached(
         checked = check_attached(model, corpus, settings)
     with locked(out):
         claim_directory(out, settings.as_record(), execution.without_text)
-        results = _measure(checked, corpus, settings, out / "jobs", attached, execution, timing)
+        results = _measure(
+            checked, corpus, settings, out / "jobs", attached, execution, timing, retraining
+        )
         with timing.stage("tables"):
             write_results(results, out, execution.without_text)
         timing.write(out)
@@ -106,6 +145,7 @@ def audit_attached(
     *,
     attached: str,
     execution: Execution | None = None,
+    retraining: Retraining | None = None,
 ) -> Results:
     """The same in memory: check the model on every test document, then ask the probes of it."""
     checked = check_attached(model, corpus, settings)
@@ -118,6 +158,7 @@ def audit_attached(
             attached,
             execution or Execution(),
             RunTiming(),
+            retraining,
         )
         return replace(results, source=results.tables)
 
@@ -153,17 +194,76 @@ def _measure(
     attached: str,
     execution: Execution,
     timing: RunTiming,
+    retraining: Retraining | None = None,
 ) -> Results:
-    model = checked.model
-    fingerprint = _fingerprint(model, corpus, settings.device)
+    fingerprint = _fingerprint(checked.model, corpus, settings.device)
+    audited = _audit(checked.model, fingerprint, corpus, settings, folder, execution, timing)
+    trained = None
+    if retraining is not None:
+        base = AttachedBase(
+            checked.model,
+            fingerprint,
+            corpus,
+            retraining.texts,
+            retraining.trainer,
+            settings.device,
+        )
+        with timing.stage("further trainings"):
+            trained = _train(base, retraining.budget(settings.seed), settings, folder, execution)
+        timing.add_jobs("further trainings", trained.places)
+    described = _describe(checked.model, corpus, settings.model, attached, fingerprint)
+    manifest = _manifest(settings, corpus, audited, described, checked.checks, trained)
+    source = audited if trained is None else replace(audited, more=trained.evidence)
+    return Results(source, corpus.classes, manifest, settings.seed)
+
+
+def _train(
+    base: AttachedBase,
+    budget: TrainingBudget,
+    settings: AttachedSettings,
+    folder: Path,
+    execution: Execution,
+) -> TrainedEvidence:
+    """The evidence of the probes that need further models, trained by any engine."""
+    jobs = folder.resolve()
+    names = [name for name in settings.probes if name in ASKED]
+    if names:
+        base.predict(jobs)
+
+    def execute(tasks: Sequence[Task[FurtherJob]]) -> Iterable[object]:
+        workers = min(execution.parallel_jobs(THREADS), len(tasks))
+        with execution.watching("trainings") as watch:
+            yield from run_graph(
+                execution.engine,
+                run_further_job,
+                tasks,
+                workers,
+                ray_address=execution.ray_address,
+                watch=watch,
+            )
+
+    return run_training_probes(names, base, budget, jobs, execute)
+
+
+def _audit(
+    model: Model,
+    fingerprint: str,
+    corpus: Corpus,
+    settings: AttachedSettings,
+    folder: Path,
+    execution: Execution,
+    timing: RunTiming,
+) -> AuditedParts:
+    """Every probe that needs only the model, in this process."""
     site = getattr(model, "site", None)
     plan = _sample(settings, corpus)
+    probes = tuple(name for name in settings.probes if PROBES[name].trainings is None)
     jobs = [
         AuditJob(
             AttachedModel(model, corpus.vocabulary),
             f"{fingerprint}, {site}",
             part,
-            settings.probes,
+            probes,
             seed=settings.seed,
             sample=plan.all_sizes,
             threads=settings.threads,
@@ -173,7 +273,7 @@ def _measure(
         )
         for part in audit_parts(
             corpus.test,
-            inputs_of(settings.probes, corpus.train, corpus.vocabulary),
+            inputs_of(probes, corpus.train, corpus.vocabulary),
             part_cost=PART_COST,
         )
     ]
@@ -183,10 +283,7 @@ def _measure(
         places = dict(execution.track(pairs, "audit", len(tasks)))
     parts = [places[task.key] for task in tasks]
     timing.add_jobs("audit", parts)
-    audited = AuditedParts.of(parts, corpus.test, plan)
-    described = _describe(model, corpus, settings.model, attached, fingerprint)
-    manifest = _manifest(settings, corpus, audited, described, checked.checks)
-    return Results(audited, corpus.classes, manifest, settings.seed)
+    return AuditedParts.of(parts, corpus.test, plan)
 
 
 def _fingerprint(model: Model, corpus: Corpus, device: str) -> str:
@@ -232,7 +329,14 @@ def _manifest(
     audited: AuditedParts,
     model: Mapping[str, Any],
     checks: Mapping[str, str],
+    trained: TrainedEvidence | None,
 ) -> Manifest:
+    training = [name for name, probe in PROBES.items() if probe.trainings]
+    missing = dict.fromkeys(training, NEEDS_TRAINER)
+    reasons: dict[str, str] = {}
+    if trained is not None:
+        missing = {name: NOT_ASKED for name in training if name not in ASKED}
+        reasons = trained.not_applicable
     return Manifest.complete(
         settings.as_record(),
         model=model,
@@ -244,8 +348,8 @@ def _manifest(
         corpus=describe_corpus(corpus),
         training={},
         test=test_metrics(audited.outcomes(), corpus),
-        trainings=None,
+        trainings=None if trained is None else asdict(trained.budget),
         sample=None if audited.sample is None else audited.sample.as_record(),
-        not_applicable=audited.not_applicable,
-        not_measured={name: NEEDS_TRAINER for name, probe in PROBES.items() if probe.trainings},
+        not_applicable=audited.not_applicable | reasons,
+        not_measured=missing,
     )

@@ -33,12 +33,18 @@ def read_texts(
     *,
     delimiter: str = "",
     encoding: str = "",
+    training: bool = False,
 ) -> LabeledTexts:
-    """Labeled texts from a file, a data frame, or a list of texts or token lists with labels."""
+    """Labeled texts from a file, a data frame, or a list of texts or token lists with labels.
+
+    With `training`, the splits train and dev are read too.
+    """
     if isinstance(given, str | Path):
-        return texts_from_file(Path(given), columns, delimiter=delimiter, encoding=encoding)
+        return texts_from_file(
+            Path(given), columns, delimiter=delimiter, encoding=encoding, training=training
+        )
     if is_frame(given):
-        return texts_from_frame(given, columns)
+        return texts_from_frame(given, columns, training=training)
     if labels is None:
         raise UserError("documents without labels were passed: pass one class name for each.")
     if len(given) != len(labels):

@@ -4,7 +4,7 @@ It imports no torch, so that a report can be redrawn quickly. Reading is strict:
 malformed file is an error that names the file and the cure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -206,6 +206,11 @@ def read_summary(run_dir: Path) -> tuple[SummaryRow, ...]:
 def read_verdict(run_dir: Path) -> tuple[ClaimFinding, ...]:
     """The findings of `verdict.json`."""
     return tuple(_claim(row) for row in read_rows(run_dir / "verdict.json"))
+
+
+def claim_findings(verdict: Sequence[Mapping[str, object]]) -> tuple[ClaimFinding, ...]:
+    """The findings of a verdict in memory, as `Results.verdict` returns it."""
+    return tuple(_claim(Fields("verdict", row)) for row in verdict)
 
 
 def _is_list_of_numbers(kind: pl.DataType) -> bool:

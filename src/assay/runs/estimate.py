@@ -24,7 +24,8 @@ from assay.probes import probes_of_trained_models
 from assay.probes.alternative_weights import EVERY_DOCUMENT_CLASSES, SAMPLED_SHUFFLES
 from assay.probes.inputs import SAMPLED_DOCUMENTS
 from assay.runs.audit import sample_of
-from assay.runs.further_trainings import THREADS, planned_models, with_prerequisites
+from assay.runs.further_trainings import THREADS
+from assay.runs.training_graph import planned_models, with_prerequisites
 from assay.scores.cost import STEP_SECONDS, encoder_costs
 from assay.training.recipes import Recipe, recipe_for
 from assay.training.specs import BaseModelSpec, ModelSpec, TrainingBudget, training_budget

@@ -1,4 +1,4 @@
-"""Further trainings: the models that probes need beside the base, as one graph of cached jobs.
+"""Further trainings of assay's own networks: the models that probes need beside the base.
 
 A job is a top-level function of one frozen argument, so any engine can run it. It leaves its
 predictions on dev and test in a folder named by its hash; the network's weights and the
@@ -6,34 +6,23 @@ predictions on train only where another training needs them.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-import polars as pl
 import torch
 
 from assay.data.batches import EncodedSplit
 from assay.data.corpus import Corpus, Document
 from assay.data.files import write_json, write_parquet
-from assay.engines import Task
-from assay.evidence import empty, sign
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import Network
-from assay.models.view import NotApplicable
-from assay.probes import PROBES
-from assay.probes.probe import Trainings
 from assay.runs.jobs import TrainJob
-from assay.runs.model_outputs import (
-    HISTORY,
-    UNMARKED,
-    read_outputs,
-    score_functions,
-    write_asked,
-)
-from assay.runs.store import Job, checkpoint_path, code_identity, finished, publish
+from assay.runs.model_outputs import HISTORY, UNMARKED, score_functions, write_asked
+from assay.runs.store import Job, checkpoint_path, code_identity, publish
 from assay.runs.timing import training_kind, write_job_timing
+from assay.runs.training_graph import FurtherJob
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.erased_items import erased_corpus, masked_items, with_masked_copies
 from assay.training.imposed_weights import halves, imposed_weights
@@ -48,10 +37,7 @@ from assay.training.specs import (
     ErasedItems,
     ImitationObjective,
     ModelSpec,
-    TrainingBudget,
     TrainingSpec,
-    models_read,
-    prerequisites,
 )
 
 THREADS = 1  # trainings run beside each other, and threads can change the last digits
@@ -63,6 +49,25 @@ class TrainedBase:
 
     place: Path
     training: TrainJob
+
+    @property
+    def corpus(self) -> Corpus:
+        return self.training.corpus
+
+    def base_job(self, spec: BaseModelSpec, folder: Path) -> FurtherJob:
+        return BasePredictionJob(spec, self, THREADS, folder)
+
+    def further_job(
+        self,
+        spec: TrainingSpec,
+        needs: Mapping[ModelSpec, Path],
+        folder: Path,
+        *,
+        keep_model: bool,
+        keep_train: bool,
+    ) -> FurtherJob:
+        training = training_job(spec, self.training)
+        return FurtherTrainingJob(spec, training, needs, keep_model, keep_train, folder)
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,9 @@ class BasePredictionJob:
             "threads": self.threads,
         }
         return Job("predictions", identity, self.code)
+
+    def run(self, start: float) -> Path:
+        return _predict_base(self, start)
 
 
 @dataclass(frozen=True)
@@ -121,26 +129,14 @@ class FurtherTrainingJob:
         }
         return Job("further", identity, self.code)
 
+    def run(self, start: float) -> Path:
+        return _train_further(self, start)
+
 
 def _erased_identity(erased: ErasedItems) -> dict[str, object]:
     """What changes the documents; the model of the importance is among the job's needs."""
     by = "random" if erased.of is None else erased.score
     return {"share": erased.share, "keep": erased.keep, "by": by}
-
-
-FurtherJob = BasePredictionJob | FurtherTrainingJob
-Execute = Callable[[Sequence[Task[FurtherJob]]], Iterable[object]]
-
-
-def run_further_job(task: FurtherJob) -> Path:
-    """The folder of the job, which is run if it was not finished before."""
-    done = finished(task.folder, task.job)
-    if done is not None:
-        return done
-    start = time.perf_counter()
-    if isinstance(task, BasePredictionJob):
-        return _predict_base(task, start)
-    return _train_further(task, start)
 
 
 def _predict_base(task: BasePredictionJob, start: float) -> Path:
@@ -160,7 +156,7 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
             write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
         write_asked(place, task.source.asked, network, corpus)
-        _write_seconds(place, task, start)
+        write_training_seconds(place, task.source, start)
 
     return publish(task.folder, task.job, fill)
 
@@ -195,13 +191,14 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
         write_json(place / HISTORY, asdict(training))
-        _write_seconds(place, task, start)
+        write_training_seconds(place, spec, start)
 
     return publish(task.folder, task.job, fill)
 
 
-def _write_seconds(place: Path, task: FurtherJob, start: float) -> None:
-    write_job_timing(place, time.perf_counter() - start, kind=training_kind(task.source))
+def write_training_seconds(place: Path, spec: ModelSpec, start: float) -> None:
+    """Write how long a job took, and what its model is for."""
+    write_job_timing(place, time.perf_counter() - start, kind=training_kind(spec))
 
 
 def _documents(task: FurtherTrainingJob) -> Corpus:
@@ -264,48 +261,6 @@ def _predict_without_marked(place: Path, network: Network, corpus: Corpus) -> No
         write_parquet(place / f"{UNMARKED}.parquet", predictions)
 
 
-def run_trainings(
-    specs: Sequence[ModelSpec], base: TrainedBase, folder: Path, execute: Execute
-) -> dict[ModelSpec, FurtherJob]:
-    """Train all models and their prerequisites; `execute` lets an engine run the graph."""
-    jobs = plan_jobs(specs, base, folder)
-    for _ in execute(graph_tasks(jobs)):
-        pass
-    return jobs
-
-
-def plan_jobs(
-    specs: Sequence[ModelSpec], base: TrainedBase, folder: Path
-) -> dict[ModelSpec, FurtherJob]:
-    """One job per model, each after its prerequisites."""
-    order = list(dict.fromkeys(with_prerequisites(specs)))
-    trainings = [spec for spec in order if isinstance(spec, TrainingSpec)]
-    started = {spec.start for spec in trainings}
-    read = {other for spec in trainings for other in models_read(spec)}
-    jobs: dict[ModelSpec, FurtherJob] = {}
-    for spec in order:
-        if isinstance(spec, BaseModelSpec):
-            jobs[spec] = BasePredictionJob(spec, base, THREADS, folder)
-        else:
-            places = {need: folder / jobs[need].job.key for need in prerequisites(spec)}
-            training = training_job(spec, base.training)
-            jobs[spec] = FurtherTrainingJob(
-                spec, training, places, spec in started, spec in read, folder
-            )
-    return jobs
-
-
-def graph_tasks(jobs: Mapping[ModelSpec, FurtherJob]) -> list[Task[FurtherJob]]:
-    """The tasks of an engine; two specifications of the same training are one task."""
-    tasks = {
-        job.job.key: Task(
-            job.job.key, job, tuple(jobs[need].job.key for need in prerequisites(spec))
-        )
-        for spec, job in jobs.items()
-    }
-    return list(tasks.values())
-
-
 def training_job(spec: TrainingSpec, base: TrainJob) -> TrainJob:
     """The base's training with what the specification changes."""
     encoder = spec.encoder or base.config.encoder
@@ -321,63 +276,3 @@ def training_job(spec: TrainingSpec, base: TrainJob) -> TrainJob:
         threads=THREADS,
         penalty=base.penalty if same_encoder else None,  # another network only learns the task
     )
-
-
-def with_prerequisites(specs: Iterable[ModelSpec]) -> Iterator[ModelSpec]:
-    """Each model after those it needs; one that several need is repeated."""
-    for spec in specs:
-        yield from with_prerequisites(prerequisites(spec))
-        yield spec
-
-
-@dataclass(frozen=True)
-class TrainedEvidence:
-    """The evidence of the probes that need further trainings."""
-
-    evidence: pl.DataFrame
-    not_applicable: dict[str, str]  # probe -> reason
-    budget: TrainingBudget
-    base_outputs: Path | None  # the folder with the base's predictions; None: no probe was asked
-    places: tuple[Path, ...] = ()  # the folders of all jobs
-
-
-def run_training_probes(
-    names: Sequence[str], base: TrainedBase, budget: TrainingBudget, folder: Path, execute: Execute
-) -> TrainedEvidence:
-    """Train what the named probes need, in one graph, and let them conclude."""
-    corpus = base.training.corpus
-    plans, missing = planned_models(names, budget, corpus)
-    specs = dict.fromkeys(spec for plan in plans.values() for spec in plan)
-    if not specs:
-        return TrainedEvidence(empty(), missing, budget, None)
-    jobs = run_trainings([BaseModelSpec(), *specs], base, folder, execute)
-    outputs = {spec: read_outputs(folder / jobs[spec].job.key) for spec in specs}
-    tables = [
-        sign(_trainings(name).conclude(outputs, budget, corpus), name, budget.seed)
-        for name in plans
-    ]
-    base_outputs = folder / jobs[BaseModelSpec()].job.key
-    places = tuple(dict.fromkeys(folder / job.job.key for job in jobs.values()))
-    return TrainedEvidence(pl.concat(tables), missing, budget, base_outputs, places)
-
-
-def planned_models(
-    names: Sequence[str], budget: TrainingBudget, corpus: Corpus
-) -> tuple[dict[str, Sequence[ModelSpec]], dict[str, str]]:
-    """The models that each probe needs, and the reasons of the probes that do not apply."""
-    plans: dict[str, Sequence[ModelSpec]] = {}
-    missing: dict[str, str] = {}
-    for name in names:
-        if PROBES[name].trainings is None:
-            continue
-        try:
-            plans[name] = _trainings(name).plan(budget, corpus)
-        except NotApplicable as reason:
-            missing[name] = str(reason)
-    return plans, missing
-
-
-def _trainings(name: str) -> Trainings:
-    trainings = PROBES[name].trainings
-    assert trainings is not None, f"the probe {name} asks for no trainings"
-    return trainings

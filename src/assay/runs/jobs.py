@@ -183,10 +183,10 @@ def plugin_code(probes: Sequence[str]) -> dict[str, str]:
         for name, function in functions.items()
         if function is not None and not getattr(function, "__module__", "").startswith("assay.")
     }
-    return {name: _source_digest(function) for name, function in foreign.items()}
+    return {name: source_digest(function) for name, function in foreign.items()}
 
 
-def _source_digest(function: Any) -> str:
+def source_digest(function: Any) -> str:
     """A digest of the module that defines a function, or of the function alone.
 
     A notebook's module has no file that tells what is in its cells, and a partial has no module of

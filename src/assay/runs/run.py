@@ -24,14 +24,7 @@ from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import inputs_of, sample_of
 from assay.runs.claim import claim_directory, is_done
 from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
-from assay.runs.further_trainings import (
-    THREADS,
-    FurtherJob,
-    TrainedBase,
-    TrainedEvidence,
-    run_further_job,
-    run_training_probes,
-)
+from assay.runs.further_trainings import THREADS, TrainedBase
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_training
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
@@ -39,6 +32,12 @@ from assay.runs.results import Results, write_results
 from assay.runs.store import copy_file, finished, sweep
 from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming
+from assay.runs.training_graph import (
+    FurtherJob,
+    TrainedEvidence,
+    run_further_job,
+    run_training_probes,
+)
 from assay.runs.validation import check_directory, check_probes
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
 from assay.statistics.classification import f1, macro_f1

@@ -25,6 +25,11 @@ CODE: Mapping[str, tuple[str, ...]] = {
     "train": TRAINING_CODE,
     "further": (*TRAINING_CODE, "scores", "runs/further_trainings.py"),
     "predictions": (*TRAINING_CODE, "scores", "runs/further_trainings.py"),
+    # The predictions of attached models, and of those that a trainer has trained.
+    **dict.fromkeys(
+        ("attached", "trainer"),
+        (*TRAINING_CODE, "runs/trainer_jobs.py", "runs/training_texts.py"),
+    ),
     "audit": (
         *("data", "models", "statistics", "scores", "exact", "probes"),
         *("evidence.py", "runs/audit.py", "runs/jobs.py"),

@@ -44,13 +44,18 @@ def check_request(settings: Settings, execution: Execution, out: Path) -> None:
 
 
 def check_audit_request(
-    probes: Sequence[str], numbers: Mapping[str, int | None], device: str, out: Path | None
+    probes: Sequence[str],
+    numbers: Mapping[str, int | None],
+    device: str,
+    out: Path | None,
+    engine: tuple[str, str | None] = ("serial", None),
 ) -> None:
-    """The same for the audit or the check of an attached model."""
+    """The same for the audit or the check of an attached model; `engine` with its address."""
     faults = [
         *_unknown_probes(probes),
         *_too_low(numbers),
         *_device_faults(device),
+        *engine_faults(*engine),
         *(() if out is None else _out_faults(out)),
     ]
     if faults:
@@ -137,6 +142,7 @@ LOWEST = {
     "sample": 0,
     "threads": 1,
     "jobs": 1,
+    "train-limit": 2,
     "exact-below": 0,
 }
 

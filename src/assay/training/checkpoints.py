@@ -67,7 +67,8 @@ class Progress:
 class EpochCheckpoints:
     """The checkpoint file of one training, whose parts it saves and restores.
 
-    `path` None: there is no file, and nothing is saved or restored.
+    `path` None: there is no file, and nothing is saved or restored. With `long_epoch` 0.0 every
+    epoch is saved.
     """
 
     def __init__(
@@ -75,7 +76,9 @@ class EpochCheckpoints:
         path: Path | None,
         parts: Mapping[str, Part],
         clock: Callable[[], float] = time.perf_counter,
+        long_epoch: float = LONG_EPOCH,
     ) -> None:
+        self._long_epoch = long_epoch
         self._path = path
         self._parts = parts
         self._clock = clock
@@ -93,7 +96,7 @@ class EpochCheckpoints:
 
     def after_epoch(self) -> None:
         """Save the parts, if the epoch that has just ended was long."""
-        if self._path is not None and self._clock() - self._since > LONG_EPOCH:
+        if self._path is not None and self._clock() - self._since > self._long_epoch:
             _write(self._path, {name: _state_of(part) for name, part in self._parts.items()})
         self._since = self._clock()
 

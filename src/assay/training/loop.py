@@ -187,7 +187,7 @@ def plateau_schedule(optimizer: torch.optim.Optimizer) -> ReduceLROnPlateau:
 
 
 def keep_best(
-    model: Network,
+    model: nn.Module,
     losses: Iterable[float],
     metric: str,
     judge: Callable[[float], float],

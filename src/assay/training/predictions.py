@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Document
 from assay.models.classifier import Network
+from assay.models.protocol import Model
 from assay.models.view import View
 from assay.training.loop import EVALUATION_CELLS
 from assay.training.specs import Predictions
@@ -23,10 +24,19 @@ Scores = Mapping[str, Callable[[View], Tensor]]  # column -> (B, T) per batch
 
 
 def predict_split(
-    model: Network, split: EncodedSplit, scores: Scores | None = None
+    model: Model,
+    split: EncodedSplit,
+    scores: Scores | None = None,
+    *,
+    device: torch.device | str | None = None,
 ) -> pl.DataFrame:
-    """One row per document: label, probabilities, attention and the scores asked for."""
-    device = next(model.parameters()).device
+    """One row per document: label, probabilities, attention and the scores asked for.
+
+    `device` is where the model is; one of assay's own networks is asked.
+    """
+    if device is None:
+        assert isinstance(model, Network)
+        device = next(model.parameters()).device
     cells, power = (SCORED_PAIRS, 2) if scores else (EVALUATION_CELLS, 1)
     cuts = evaluation_batches(split.lengths, cells, power)
     views = (View(model, split.batch(rows.tolist()).to(device)) for rows in cuts)

@@ -98,7 +98,7 @@ def _document(cells: dict[str, Any], number: int, where: str, tokenize: Tokenize
         id=f"row-{number}",
         tokens=tokens,
         label=cell_text(cells["label"]),
-        split=_split(cells["split"], where) if "split" in cells else None,
+        split=split_name(cells["split"], where) if "split" in cells else None,
         query=_tokens(cells["query"], tokenize) if "query" in cells else (),
         rationale=read_marks(cells["rationale"], len(tokens), where) if has_rationale else None,
     )
@@ -110,7 +110,7 @@ def _tokens(cell: Any, tokenize: Tokenizer) -> tuple[str, ...]:
     return tokenize(cell_text(cell))
 
 
-def _split(cell: Any, where: str) -> str:
+def split_name(cell: Any, where: str) -> str:
     name = cell_text(cell).lower()
     if name not in SPLIT_NAMES:
         raise UserError(f"{where}: the split '{name}' is none of train, dev, test: rename it.")
