@@ -65,7 +65,7 @@ def test_the_four_claims_are_measured(audited):
     wanted |= {(s, f"imitating, lambda {p:g}") for s in range(3) for p in (0, 0.03, 0.1)}
     assert set(calls) == wanted
     assert not set(PROBES) & set(audit.manifest.not_measured)
-    assert set(audit.manifest.not_measured) == {"deception", "fresh", "sanity", "roar"}
+    assert {"deception", "roar"} <= set(audit.manifest.not_measured)
 
 
 def test_the_evidence_is_that_of_the_predictions(audited, texts: TrainingTexts):
