@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -299,7 +299,7 @@ class Request:
     seed: int
     download: bool
     device: str
-    trainer: TrainerOptions = TrainerOptions()
+    trainer: TrainerOptions = field(default_factory=TrainerOptions)
 
     def options(self) -> dict[str, Any]:
         """What was named, as the manifest records it."""
