@@ -4,10 +4,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import pytest
-
-pytest.importorskip("transformers")
-
 import torch
 from tokenizers import (
     Regex,

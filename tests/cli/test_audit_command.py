@@ -257,3 +257,17 @@ def test_a_run_directory_is_audited_on_other_data(
     for one, other in zip(again["attention"], documents["attention"], strict=True):
         assert one.to_list() == pytest.approx(other.to_list(), abs=1e-6)
     assert_refused(assay("audit", tmp_path, "--data", data), "holds no model")
+
+
+def test_malformed_rows_are_skipped_only_if_asked(
+    assay: Callable[..., Output], table: Path, tmp_path: Path
+):
+    broken = tmp_path / "broken.csv"
+    broken.write_text(table.read_text(encoding="utf-8") + "a,b,c\n", encoding="utf-8")
+    asked = ("check", f"{MODELS}:load", "--data", broken, *NAMED)
+    refused = assay(*asked)
+    assert refused.code == 2
+    assert "3 fields, but the header has 2" in refused.err
+    accepted = assay(*asked, "--skip-bad-rows")
+    assert accepted.code == 0
+    assert "1 malformed rows were skipped" in accepted.err

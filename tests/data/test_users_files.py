@@ -38,6 +38,13 @@ def test_usual_delimiters_are_found(delimiter: str, tmp_path: Path) -> None:
     assert bool(told) == (delimiter in ";|")
 
 
+def test_semicolons_in_json_lines_are_no_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{**row, "text": f"{row['text']} ; ; ; ;"} for row in small.rows()]
+    path.write_text(small.json_text(rows), encoding="utf-8")
+    assert table(path).notes == ()
+
+
 def test_a_delimiter_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(delimited("#"), encoding="utf-8")

@@ -1,6 +1,5 @@
 """`assay audit`: audit the attention of the user's own model."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
+from assay.cli.options import Device, ExactBelow, Explain, Out, Quiet, SkipBadRows, Threads
 from assay.cli.outputs import Outputs
-from assay.cli.results import corpus_lines, print_results, stopped
+from assay.cli.results import print_corpus, print_results, stopped, write_page
 from assay.cli.trainer_options import TrainerOptions
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
 
@@ -82,20 +82,20 @@ Download = Annotated[
     bool, typer.Option("--download", help="hf: fetch a model that is not on this machine.")
 ]
 Limit = Annotated[int | None, typer.Option(help="Rows to read, chosen with the seed.", **WHOLE)]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
 
 
 @app.command()
 def audit(
     model: ModelName,
     data: Data,
-    out: Annotated[Path, typer.Option(help="The run directory.")] = Path("runs/audit"),
+    out: Out = Path("runs/audit"),
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     rationale_column: RationaleColumn = None,
     tokenizer: TokenizerName = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    skip_bad_rows: SkipBadRows = False,
     classes: Classes = None,
     layer: Layer = None,
     heads: Heads = None,
@@ -114,21 +114,9 @@ def audit(
             help="Documents for LIME, SHAP and other costly scores.", show_default=SAMPLES, **WHOLE
         ),
     ] = None,
-    exact_below: Annotated[
-        int,
-        typer.Option(
-            help="Leave-one-out is exact for documents with fewer items than this.", **WHOLE
-        ),
-    ] = EXACT_BELOW,
+    exact_below: ExactBelow = EXACT_BELOW,
     seed: Annotated[int, typer.Option(help="For everything that is drawn.", **WHOLE)] = 0,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            help="Threads of torch; the number can change the last digits of results.",
-            show_default="all cores",
-            **WHOLE,
-        ),
-    ] = None,
+    threads: Threads = None,
     device: Device = "cpu",
     trainer: Annotated[
         str | None,
@@ -189,10 +177,8 @@ def audit(
         bool, typer.Option("--resume", help="Continue an audit that was stopped.")
     ] = False,
     without_text: WithoutText = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print the reason of every finding.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    explain: Explain = False,
+    quiet: Quiet = False,
     log_json: LogJson = False,
 ) -> None:
     """Audit the attention of your own model, and write the report.
@@ -234,6 +220,7 @@ def audit(
         tokenizer=tokenizer,
         delimiter=delimiter,
         encoding=encoding,
+        skip_bad_rows=skip_bad_rows,
         limit=limit,
         seed=seed,
         download=download,
@@ -277,7 +264,7 @@ def audit(
     except KeyboardInterrupt:
         say(stopped(out, "audit", without_text))
         raise
-    page = _write_report(out, execution)
+    page = write_page(out, execution)
     if not quiet:
         print_results(out, page, explain)
     outputs.write(out, quiet)
@@ -295,6 +282,7 @@ class Request:
     tokenizer: str | None
     delimiter: str | None
     encoding: str | None
+    skip_bad_rows: bool
     limit: int | None
     seed: int
     download: bool
@@ -311,6 +299,7 @@ class Request:
             "tokenizer": self.tokenizer,
             "delimiter": self.delimiter,
             "encoding": self.encoding,
+            "skip_bad_rows": self.skip_bad_rows or None,
             "limit": self.limit,
             **self.trainer.record(),
         }
@@ -342,6 +331,7 @@ class Request:
             delimiter=self.delimiter or "",
             encoding=self.encoding or "",
             training=trained_too,
+            skip_bad_rows=self.skip_bad_rows,
         )
         site = {
             name: _number_or_word(value) if name in SITE else value
@@ -368,22 +358,3 @@ def answer_options(labels: str | None, prompt: Path | None) -> dict[str, str | N
 def _number_or_word(value: str | None) -> int | str | None:
     is_number = value is not None and value.removeprefix("-").isdecimal()
     return int(str(value)) if is_number else value
-
-
-def _write_report(out: Path, execution: Execution) -> Path:
-    from assay.report.page import write_report
-    from assay.runs.timing import add_stage
-
-    start = time.perf_counter()
-    with execution.stage("report"):
-        page = write_report(out)
-    add_stage(out, "report", time.perf_counter() - start)
-    return page
-
-
-def print_corpus(corpus: "Corpus") -> None:
-    """Print what was read, left out and guessed, before the long work."""
-    from assay.runs.run import describe_corpus
-
-    for line in corpus_lines(describe_corpus(corpus)):
-        say(line)

@@ -1,4 +1,4 @@
-"""`assay check`: is a model of the user's own attached faithfully?"""
+"""`assay check`: prove that a model of the user's own is attached faithfully."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,6 @@ from assay.cli.audit import (
     Classes,
     Data,
     Delimiter,
-    Device,
     Download,
     Encoding,
     Heads,
@@ -26,8 +25,9 @@ from assay.cli.audit import (
     TextColumn,
     TokenizerName,
     answer_options,
-    print_corpus,
 )
+from assay.cli.options import Device, SkipBadRows
+from assay.cli.results import print_corpus
 
 
 @app.command()
@@ -39,6 +39,7 @@ def check(
     tokenizer: TokenizerName = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    skip_bad_rows: SkipBadRows = False,
     classes: Classes = None,
     layer: Layer = None,
     heads: Heads = None,
@@ -75,6 +76,7 @@ def check(
         tokenizer=tokenizer,
         delimiter=delimiter,
         encoding=encoding,
+        skip_bad_rows=skip_bad_rows,
         limit=limit,
         seed=0,
         download=download,

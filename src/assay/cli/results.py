@@ -6,6 +6,7 @@ demand (`--explain`) and stand in the report.
 
 import shutil
 import textwrap
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.app import say
+from assay.config import Execution
 
 if TYPE_CHECKING:
+    from assay.data.corpus import Corpus
     from assay.runs.directory import ClaimFinding
     from assay.runs.manifest import Manifest
 
@@ -97,6 +100,28 @@ def claim_line(claim: "ClaimFinding") -> str:
     """
     line = f"{claim.finding:<12} {claim.claim:<22} {_effect(claim):<20} {claim.reason or ''}"
     return line.rstrip()
+
+
+def print_corpus(corpus: "Corpus") -> None:
+    """Print what was read, left out and guessed, while there is still time to stop."""
+    from assay.runs.run import describe_corpus
+
+    for line in corpus_lines(describe_corpus(corpus)):
+        say(line)
+
+
+def write_page(
+    out: Path, execution: Execution, announced: Mapping[str, float] | None = None
+) -> Path:
+    """Draw the report of a finished run and record how long it took."""
+    from assay.report.page import write_report
+    from assay.runs.timing import add_stage
+
+    start = time.perf_counter()
+    with execution.stage("report"):
+        page = write_report(out)
+    add_stage(out, "report", time.perf_counter() - start, announced)
+    return page
 
 
 def corpus_lines(corpus: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,6 @@ The command prints plain lines, so that they read the same on a terminal, in a l
 results to standard output, everything else to standard error.
 """
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
-from assay.cli.results import corpus_lines, print_results, stopped
+from assay.cli.options import Device, ExactBelow, Explain, Out, Quiet, SkipBadRows, Threads
+from assay.cli.results import print_corpus, print_results, stopped, write_page
 from assay.config import EXACT_BELOW, Execution, Settings, sample_size
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SAMPLES = f"{sample_size('quick')}; preset paper: {sample_size('paper')}; fewer 
 @app.command()
 def run(
     corpus: Annotated[str, typer.Argument(help="A name from 'assay corpora'.")] = "reviews",
-    out: Annotated[Path, typer.Option(help="The run directory.")] = Path("runs/latest"),
+    out: Out = Path("runs/latest"),
     data: Annotated[
         Path | None, typer.Option(help="Folder or file of the corpus; or $ASSAY_DATA.")
     ] = None,
@@ -59,12 +59,7 @@ def run(
             help="Documents for LIME, SHAP and other costly scores.", show_default=SAMPLES, **WHOLE
         ),
     ] = None,
-    exact_below: Annotated[
-        int,
-        typer.Option(
-            help="Leave-one-out is exact for documents with fewer items than this.", **WHOLE
-        ),
-    ] = EXACT_BELOW,
+    exact_below: ExactBelow = EXACT_BELOW,
     vectors: Annotated[
         Path | None,
         typer.Option(
@@ -121,12 +116,7 @@ def run(
             show_default="words",
         ),
     ] = None,
-    skip_bad_rows: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad-rows", help="Corpus table: leave out malformed rows and list them."
-        ),
-    ] = False,
+    skip_bad_rows: SkipBadRows = False,
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
     jobs: Annotated[
         int | None,
@@ -140,23 +130,14 @@ def run(
         str | None,
         typer.Option(help="A Ray cluster to join; otherwise Ray starts on this machine."),
     ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            help="Threads of torch; the number can change the last digits of results.",
-            show_default="all cores",
-            **WHOLE,
-        ),
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "cpu",
+    threads: Threads = None,
+    device: Device = "cpu",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a run that was stopped.")
     ] = False,
     without_text: WithoutText = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print the reason of every finding.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    explain: Explain = False,
+    quiet: Quiet = False,
     log_json: LogJson = False,
 ) -> None:
     """Train a model on a corpus, run every probe on it, and write the report.
@@ -229,11 +210,9 @@ def run_and_report(
     explain: bool,
 ) -> None:
     """Execute a run and write its report; `quiet` prints nothing but errors."""
-    from assay.report.page import write_report
     from assay.runs.estimate import Estimate, announce
     from assay.runs.manifest import RUN_FILE
     from assay.runs.run import execute_run
-    from assay.runs.timing import add_stage
     from assay.runs.validation import check_request, resolve_device
 
     check_request(settings, execution, out)
@@ -242,7 +221,7 @@ def run_and_report(
     begun = (out / RUN_FILE).exists()
 
     def on_corpus(corpus: "Corpus") -> None:
-        _print_corpus(corpus)
+        print_corpus(corpus)
         # What is left of a run that has begun is not known before its jobs are planned.
         estimate = None if begun else announce(settings, corpus, execution)
         if estimate is not None:
@@ -256,18 +235,6 @@ def run_and_report(
     except KeyboardInterrupt:
         say(stopped(out, "run", execution.without_text))
         raise
-    start = time.perf_counter()
-    with execution.stage("report"):
-        page = write_report(out)
-    announced = estimates[0].stages if estimates else None
-    add_stage(out, "report", time.perf_counter() - start, announced)
+    page = write_page(out, execution, estimates[0].stages if estimates else None)
     if not quiet:
         print_results(out, page, explain)
-
-
-def _print_corpus(corpus: "Corpus") -> None:
-    """Print guesses about the data before the long work, while there is still time to stop it."""
-    from assay.runs.run import describe_corpus
-
-    for line in corpus_lines(describe_corpus(corpus)):
-        say(line)

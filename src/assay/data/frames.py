@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.labels import refuse_list
+from assay.data.rows import MALFORMED, BadRows
 from assay.data.sources.table import read_marks, split_name
 from assay.data.table import COLUMN_NAMES, REQUIRED_ROLES, UserTable, cell_text, choose_columns
 from assay.errors import UserError
@@ -94,6 +95,7 @@ def texts_from_file(
     delimiter: str = "",
     encoding: str = "",
     training: bool = False,
+    skip_bad_rows: bool = False,
 ) -> LabeledTexts:
     """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame.
 
@@ -102,20 +104,25 @@ def texts_from_file(
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise UserError(f"{path} {what}: pass a CSV, TSV, JSON lines or Parquet file.")
-    table, notes = UserTable.open(path, delimiter, encoding), list[str]()
+    table = UserTable.open(path, delimiter, encoding)
+    notes = list(table.notes)
     options = {f"{role}-column": (columns or {}).get(role, "") for role in COLUMN_NAMES}
     chosen = choose_columns(table, options, notes)
     found = {role: str(chosen[role]) for role in READ_ROLES if chosen[role] is not None}
     notes = [note for note in notes if not note.endswith("query column")]
     dropped: Counter[str] = Counter()
     rows = []
-    for number, cells in enumerate(table.rows(list(found.values())), 1):
+    bad_rows = BadRows() if skip_bad_rows else None
+    for number, cells in enumerate(table.rows(list(found.values()), bad_rows), 1):
         row = dict(zip(found, cells, strict=True))
         tested = "split" not in row or cell_text(row["split"]).lower() in TEST_NAMES
         if not tested and not training:
             dropped[f"not test in the column '{found['split']}'"] += 1
         else:
             rows.append((number, row))
+    if bad_rows is not None and bad_rows.faults:
+        dropped[MALFORMED] += len(bad_rows.faults)
+        notes.append(bad_rows.note())
     return _labeled(rows, path.name, f"the file {path.name}", dropped, notes, training)
 
 

@@ -14,7 +14,26 @@ from assay.data.files import OnBadRow, numbered_lines, refuse_lone_surrogates, r
 from assay.errors import UserError
 
 LARGEST_FIELD = 2**31 - 1  # clinical notes exceed csv's default of 128 kB
+SHOWN_BAD_ROWS = 20
+MALFORMED = "malformed row"  # why a row was left out
 DELIMITERS = (",", "\t", ";", "|")  # those that are recognized; any other can be named
+
+
+class BadRows:
+    """An `on_bad_row` that collects the faults, for `--skip-bad-rows`."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def __call__(self, fault: UserError) -> None:
+        self.faults.append(str(fault))
+
+    def note(self) -> str:
+        """The first of the skipped rows and why, in one line."""
+        shown = [fault.rsplit(": ", 1)[0] for fault in self.faults[:SHOWN_BAD_ROWS]]
+        more = len(self.faults) - len(shown)
+        rest = f"; and {more:,} more" if more else ""
+        return f"table: {len(self.faults):,} malformed rows were skipped ({'; '.join(shown)}{rest})"
 
 
 def read_csv_rows(

@@ -25,6 +25,7 @@ Format = Literal["delimited", "JSON lines", "Parquet"]
 PARQUET_MAGIC = b"PAR1"
 # Office files are archives or compound documents.
 OFFICE_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+USUAL_DELIMITERS = (",", "\t")  # not worth a note
 SAMPLE_ROWS = 1000  # rows on which guesses are based
 
 
@@ -37,18 +38,22 @@ class UserTable:
     columns: tuple[str, ...]
     delimiter: str = ","
     encoding: str = "utf-8"
+    notes: tuple[str, ...] = ()  # guesses about the format
 
     @classmethod
     def open(cls, path: Path, delimiter: str = "", encoding: str = "") -> "UserTable":
         """Recognize the format and read the column names; without a delimiter, find it."""
         encoding = _known_encoding(encoding or "utf-8")
         format_, header = _recognize(path, encoding)
-        delimiter = _one_character(delimiter) or find_delimiter(header)
+        named = _one_character(delimiter)
+        delimiter = named or find_delimiter(header)
+        guessed = format_ == "delimited" and not named and delimiter not in USUAL_DELIMITERS
+        notes = (f"table: '{delimiter}' was taken for the delimiter",) if guessed else ()
         columns = _columns(path, format_, delimiter, encoding)
         repeated = {name for name in columns if columns.count(name) > 1}
         if repeated:
             raise UserError(f"{path} has two columns '{min(repeated)}': rename one of them.")
-        return cls(path, format_, columns, delimiter, encoding)
+        return cls(path, format_, columns, delimiter, encoding, notes)
 
     def rows(
         self, columns: Sequence[str], on_bad_row: OnBadRow | None = None

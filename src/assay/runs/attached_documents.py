@@ -19,6 +19,7 @@ from assay.data.text import to_sentences
 from assay.data.tokenizers import choose_tokenizer
 from assay.data.vocabulary import Vocabulary
 from assay.errors import UserError
+from assay.models.adapters.attached_corpus import was_made_by
 from assay.models.classifier import PairModel
 from assay.models.hierarchical import Han
 from assay.models.protocol import Model
@@ -34,6 +35,7 @@ def read_texts(
     delimiter: str = "",
     encoding: str = "",
     training: bool = False,
+    skip_bad_rows: bool = False,
 ) -> LabeledTexts:
     """Labeled texts from a file, a data frame, or a list of texts or token lists with labels.
 
@@ -41,7 +43,12 @@ def read_texts(
     """
     if isinstance(given, str | Path):
         return texts_from_file(
-            Path(given), columns, delimiter=delimiter, encoding=encoding, training=training
+            Path(given),
+            columns,
+            delimiter=delimiter,
+            encoding=encoding,
+            training=training,
+            skip_bad_rows=skip_bad_rows,
         )
     if is_frame(given):
         return texts_from_frame(given, columns, training=training)
@@ -122,7 +129,7 @@ def corpus_of_corpus(model: Model, corpus: Corpus) -> Corpus:
     known = getattr(model, "words", None)
     if known is not None:
         return replace(corpus, vocabulary=Vocabulary.of_words(tuple(known)))
-    if _own_corpus(model) is None or _was_made_by(model, corpus):
+    if _own_corpus(model) is None or was_made_by(model, corpus):
         return corpus
     names = [corpus.classes[document.label] for document in corpus.test]
     texts = LabeledTexts(
@@ -172,12 +179,6 @@ def _own_corpus(model: Model) -> Callable[..., Corpus] | None:
     """The method by which the model cuts texts itself, if it does."""
     method = getattr(model, "corpus", None)
     return method if callable(method) else None
-
-
-def _was_made_by(model: Model, corpus: Corpus) -> bool:
-    """Whether the words of a corpus are those that the model has read before."""
-    known = getattr(model, "vocabulary", None)
-    return known is not None and known.words[: len(corpus.vocabulary)] == corpus.vocabulary.words
 
 
 def _cut(model: Model, texts: LabeledTexts, named: str | None) -> LabeledTexts:

@@ -14,6 +14,7 @@ from typing import Any
 from assay.data.corpus import Raw, Request, Source
 from assay.data.labels import check_labels, refuse_list
 from assay.data.locate import data_path
+from assay.data.rows import MALFORMED, BadRows
 from assay.data.table import UserTable, cell_text, choose_columns
 from assay.data.tokenizers import Tokenizer, UnspacedText, choose_tokenizer, split_at_blanks
 from assay.errors import UserError
@@ -29,19 +30,17 @@ SPLIT_NAMES = {
     "test": "test",
     "testing": "test",
 }
-SHOWN_BAD_ROWS = 20
 MARKS = {"0": False, "1": True, "false": False, "true": True}
 
 
 def read(request: Request) -> Iterator[Raw]:
     """Yield a document per row; rows without a label or split are dropped and counted."""
     table = _open(request)
-    if table.delimiter not in (",", "\t") and not request.options["delimiter"]:
-        request.notes.append(f"table: '{table.delimiter}' was taken for the delimiter")
+    request.notes.extend(table.notes)
     chosen = choose_columns(table, request.options, request.notes)
     present = {role: column for role, column in chosen.items() if column is not None}
     tokenize = choose_tokenizer(request.options["tokenizer"])
-    bad_rows = _BadRows() if _wants_bad_rows_skipped(request) else None
+    bad_rows = BadRows() if _wants_bad_rows_skipped(request) else None
     labels: Counter[str] = Counter()
     unspaced = UnspacedText()
     for number, row in enumerate(table.rows(list(present.values()), bad_rows), 1):
@@ -56,26 +55,10 @@ def read(request: Request) -> Iterator[Raw]:
         yield document
     check_labels(labels, f"{table.path}: the column '{present['label']}'")
     if bad_rows is not None and bad_rows.faults:
-        request.dropped["malformed row"] += len(bad_rows.faults)
+        request.dropped[MALFORMED] += len(bad_rows.faults)
         request.notes.append(bad_rows.note())
     if (warning := unspaced.warning()) is not None:
         request.notes.append(warning)
-
-
-class _BadRows:
-    """Collects the faults of malformed rows, for `--skip-bad-rows`."""
-
-    def __init__(self) -> None:
-        self.faults: list[str] = []
-
-    def __call__(self, fault: UserError) -> None:
-        self.faults.append(str(fault))
-
-    def note(self) -> str:
-        shown = [fault.rsplit(": ", 1)[0] for fault in self.faults[:SHOWN_BAD_ROWS]]
-        more = len(self.faults) - len(shown)
-        rest = f"; and {more:,} more" if more else ""
-        return f"table: {len(self.faults):,} malformed rows were skipped ({'; '.join(shown)}{rest})"
 
 
 def _open(request: Request) -> UserTable:

@@ -12,6 +12,12 @@ from assay.models.adapters.text_items import ReadTexts, TextItems
 Texts = Sequence[str] | Sequence[Sequence[str]]
 
 
+def was_made_by(model: object, corpus: Corpus) -> bool:
+    """Whether the words of a corpus are those that the model has read before."""
+    known = getattr(model, "vocabulary", None)
+    return known is not None and known.words[: len(corpus.vocabulary)] == corpus.vocabulary.words
+
+
 def corpus_of_texts(
     items: TextItems,
     texts: Texts,

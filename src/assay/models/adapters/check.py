@@ -1,4 +1,4 @@
-"""The proof before use: is a model attached so that its attention can be measured?
+"""The proof before use: checks that a model is attached so that its attention can be measured.
 
     report = assay.check_model(model, documents)
     print(report)
@@ -17,6 +17,7 @@ from assay.data.batches import Batch, EncodedSplit
 from assay.data.corpus import Corpus
 from assay.data.lists import corpus_from_lists
 from assay.errors import UserError
+from assay.models.adapters.attached_corpus import was_made_by
 from assay.models.adapters.proof_material import Trial
 from assay.models.adapters.proofs import CHECKS
 from assay.models.conformance import check_interface
@@ -166,7 +167,7 @@ def _corpus(model: Model, documents: Corpus | Sequence[str | Sequence[str]]) -> 
     """The documents as the model reads them; labels play no part in a check."""
     own = getattr(model, "corpus", None)
     if isinstance(documents, Corpus):
-        if not callable(own) or documents.vocabulary is getattr(model, "vocabulary", None):
+        if not callable(own) or was_made_by(model, documents):
             return documents
         documents = [document.tokens for document in documents.test]
     if isinstance(documents, str):

@@ -1,5 +1,7 @@
 """What the checks of an attached transformer compare: the module as it is, and its padding."""
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor
 
@@ -11,16 +13,16 @@ from assay.models.adapters.site_passes import Network, SitePasses, SiteStates
 from assay.models.protocol import States
 
 
-class TransformerProof:
+class TransformerProof(ABC):
     """The part of an attached transformer that `assay.models.adapters.proofs` reads."""
 
     network: Network
     passes: SitePasses | RolloutPasses
     layers: int
 
+    @abstractmethod
     def positions(self, batch: Batch, *, other_side: bool = False) -> Positions:
         """The documents as the model reads them, or padded on the other side."""
-        raise NotImplementedError
 
     @torch.no_grad()
     def untouched_logits(self, batch: Batch) -> Tensor:
