@@ -92,11 +92,12 @@ def test_the_page_names_what_stands_apart_and_compares_the_heads(tmp_path):
     values = [cell.value for cell in section.lines[0].cells]
     best = int(np.argmax(values))
     assert f"depends most on layer 0, head {best}" in section.sentence
-    drawn = re.search(r'<section aria-labelledby="heads">.*?</section>', page, re.DOTALL)
+    section_of_heads = r'<section class="probe" aria-labelledby="heads">.*?</section>'
+    drawn = re.search(section_of_heads, page, re.DOTALL)
     assert drawn is not None
     assert section.sentence in drawn[0]
     for key in ("identifiable", "sinks"):
-        assert f'<section aria-labelledby="{key}">' in page
+        assert f'<section class="probe" aria-labelledby="{key}">' in page
 
 
 def test_a_run_without_heads_has_no_such_section(tmp_path):
