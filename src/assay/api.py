@@ -8,13 +8,12 @@ audit.report("report.html")
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from assay.audits import Audit, Fitted
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, Settings
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Source
@@ -22,7 +21,7 @@ from assay.data.sources import SOURCES
 from assay.errors import UserError
 from assay.models.adapters.check import CheckReport, check_model
 from assay.models.adapters.torch_module import tap
-from assay.models.build import TrainedModel, save_model
+from assay.models.build import save_model
 from assay.models.imposed import impose
 from assay.models.protocol import Model
 from assay.plugins import add
@@ -30,7 +29,6 @@ from assay.probes import PROBES, probes_of_trained_models, refresh_declarations
 from assay.probes.inputs import INPUTS, Input
 from assay.probes.probe import Probe
 from assay.progress import Track, untracked
-from assay.report.charts import paper_figures
 from assay.report.comparison import read_sides
 from assay.report.comparison_page import write_comparison
 from assay.report.page import write_report as draw_report
@@ -41,10 +39,9 @@ from assay.runs.attached import (
     trainer_probes,
 )
 from assay.runs.audited_documents import Given, attach_documents
-from assay.runs.directory import read_run, try_tables
+from assay.runs.directory import try_tables
 from assay.runs.further_trainings import TrainedBase
-from assay.runs.jobs import TrainJob, train_model
-from assay.runs.results import Results
+from assay.runs.jobs import train_model
 from assay.runs.run import measure, training_of
 from assay.runs.validation import check_probes, resolve_device
 from assay.runs.without_text import copy_without_text
@@ -52,7 +49,6 @@ from assay.runs.word_vectors import COMPUTED_VECTORS, choose_vectors, compute_ve
 from assay.scores import SCORES
 from assay.scores.score import Score
 from assay.training.fine_tuning import FineTuning
-from assay.training.loop import Training
 from assay.training.recipes import corpus_for
 from assay.training.trainer import Trainer
 
@@ -80,98 +76,6 @@ __all__ = [
     "train",
     "write_report",
 ]
-
-FRAME_HEIGHT = 640  # pixels, of the page inside a notebook
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A trained model and the history of its training."""
-
-    trained: TrainedModel
-    training: Training
-    settings: Settings
-    task: TrainJob
-
-    def __repr__(self) -> str:
-        config = self.task.config
-        best = self.training.epochs[self.training.best - 1]
-        return (
-            f"<Fitted {config.encoder} with {config.attention} attention on "
-            f"{self.settings.corpus}: dev {self.training.metric} {best.dev:.3f} "
-            f"after epoch {best.epoch}>"
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class Audit(Results):
-    """Everything measured on one model: `evidence()`, `summary()`, `verdict()` and a page."""
-
-    model: TrainedModel | Model
-
-    def report(self, path: str | Path, *, without_text: bool = False) -> Path:
-        """Write the report as one offline HTML file.
-
-        With `without_text`, documents are shown by number and items by position, so that the page
-        can be shared even if the documents cannot.
-        """
-        with self._folder(without_text) as folder:
-            return draw_report(folder, Path(path))
-
-    def save(self, folder: str | Path, *, without_text: bool = False) -> Path:
-        """Write a run directory with the model, the tables and the report.
-
-        With `without_text`, the model and all texts are left out.
-        """
-        place = Path(folder)
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            raise UserError(f"{place} exists and is not an empty folder: name a new one")
-        place.mkdir(parents=True, exist_ok=True)
-        self._write_all(place, without_text)
-        draw_report(place)
-        return place
-
-    def figures(self) -> dict[str, Any]:
-        """The figures of the report by name, as altair charts."""
-        with self._folder() as folder:
-            return {figure.name: figure.chart for figure in paper_figures(read_run(folder))}
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """The evidence as a pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.evidence().to_dict(as_series=False))
-
-    def __repr__(self) -> str:
-        counts: dict[str, int] = {}
-        for claim in self.verdict():
-            counts[claim["finding"]] = counts.get(claim["finding"], 0) + 1
-        found = ", ".join(f"{number} {finding}" for finding, number in counts.items())
-        return f"<Audit of {len(self.instances):,} documents: {found}>"
-
-    def _repr_html_(self) -> str:
-        """The report inside a notebook, in a frame of its own that cannot reach the notebook."""
-        with self._folder() as folder:
-            page = draw_report(folder, folder / "page.html").read_text(encoding="utf-8")
-        return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(page, quote=True)}" '
-            f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
-        )
-
-    @contextmanager
-    def _folder(self, without_text: bool = False) -> Iterator[Path]:
-        """A run directory that is gone afterwards."""
-        with tempfile.TemporaryDirectory() as name:
-            self._write_all(Path(name), without_text)
-            yield Path(name)
-
-    def _write_all(self, folder: Path, without_text: bool = False) -> None:
-        if without_text:
-            self.without_text().write(folder)
-            return
-        if isinstance(self.model, TrainedModel):  # an attached model is the caller's to keep
-            save_model(folder, self.model)
-        self.write(folder)
 
 
 def train(
@@ -261,48 +165,51 @@ def audit(
     `from_scratch` each imitation starts from fresh weights. `seed` is that of the audit of an
     attached model; a model from `train` is audited with its own seed.
     """
-    if not isinstance(model, Fitted):
-        columns = {"text": text_column, "label": label_column, "rationale": rationale_column}
-        named = {role: name for role, name in columns.items() if name is not None}
-        given = Given(corpus, labels, named, classes, limit, train_limit)
-        attached, documents, retraining = attach_documents(model, given, seed, trainer, seeds)
-        usual = document_probes() if trainer is None else trainer_probes()
-        names = usual if probes is None else tuple(probes)
-        check_probes(names)
-        asked = AttachedSettings(
-            type(model).__name__,
-            names,
-            seed=seed,
+    if isinstance(model, Fitted):
+        if trainer is not None:
+            raise UserError("a model from `assay.train` is trained again by assay: pass no trainer")
+        if not isinstance(corpus, Corpus) or labels is not None:
+            raise UserError(
+                "a model from `assay.train` is audited on the corpus it was trained on: pass that "
+                "corpus and no labels."
+            )
+        settings = replace(
+            model.settings,
+            probes=ALL_PROBES if probes is None else tuple(probes),
             sample=sample,
             exact_below=exact_below,
-            options={} if retraining is None else {"trainer": retraining.trainer.name},
-        )
-        results = audit_attached(
-            attached,
-            documents,
-            asked,
-            attached="an object in Python",
-            execution=Execution(track=track),
-            retraining=retraining,
-        )
-        return Audit(**vars(results), model=attached)
-    if trainer is not None:
-        raise UserError("a model from `assay.train` is trained again by assay: pass no trainer.")
-    if not isinstance(corpus, Corpus) or labels is not None:
-        raise UserError(
-            "a model from `assay.train` is audited on the corpus it was trained on: pass that "
-            "corpus and no labels."
-        )
-    if probes is not None:
-        check_probes(probes)
-    settings = replace(
-        model.settings,
-        probes=ALL_PROBES if probes is None else tuple(probes),
+            seeds=seeds,
+            from_scratch=from_scratch,
+        ).resolved(probes_of_trained_models())
+        return _audit_fitted(model, corpus, settings, track)
+    columns = {"text": text_column, "label": label_column, "rationale": rationale_column}
+    named = {role: name for role, name in columns.items() if name is not None}
+    given = Given(corpus, labels, named, classes, limit, train_limit)
+    attached, documents, retraining = attach_documents(model, given, seed, trainer, seeds)
+    usual = document_probes() if trainer is None else trainer_probes()
+    asked = AttachedSettings(
+        type(model).__name__,
+        usual if probes is None else tuple(probes),
+        seed=seed,
         sample=sample,
         exact_below=exact_below,
-        seeds=seeds,
-        from_scratch=from_scratch,
-    ).resolved(probes_of_trained_models())
+        options={} if retraining is None else {"trainer": retraining.trainer.name},
+    )
+    check_probes(asked.probes)
+    results = audit_attached(
+        attached,
+        documents,
+        asked,
+        attached="an object in Python",
+        execution=Execution(track=track),
+        retraining=retraining,
+    )
+    return Audit(**vars(results), model=attached)
+
+
+def _audit_fitted(model: Fitted, corpus: Corpus, settings: Settings, track: Track) -> Audit:
+    """Audit a model that assay trained; jobs are kept in a folder that is gone afterwards."""
+    check_probes(settings.probes)
     corpus = corpus_for(settings.encoder, corpus)
     task = replace(model.task, corpus=replace(corpus, vocabulary=model.trained.vocabulary))
     with tempfile.TemporaryDirectory() as name:

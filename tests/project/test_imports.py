@@ -23,6 +23,7 @@ FLOW = (
     ("summary", "verdict"),
     ("runs",),
     ("report",),
+    ("audits",),
     ("reproduction", "controls", "bench", "api"),
     ("cli", "testing", "__init__"),
     ("__main__",),
