@@ -16,6 +16,7 @@ VERBS = (
     "export_without_text",
     "huggingface",
     "impose",
+    "language_model",
     "load_corpus",
     "register",
     "tap",

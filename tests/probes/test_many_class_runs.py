@@ -9,6 +9,7 @@ import pytest
 
 import assay
 from assay.data.corpus import Corpus
+from assay.verdict import CLAIMS
 from tests.builders.small_models import UNTRAINED
 
 FILLERS = tuple(f"filler{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")
@@ -50,6 +51,6 @@ def test_every_probe_has_rows_and_every_claim_a_line(
     found = assay.audit(model, part, probes=UNTRAINED, sample=1)
     assert set(found.evidence()["probe"]) == set(UNTRAINED)
     verdict = found.verdict()
-    assert len(verdict) == 10
+    assert len(verdict) == len(CLAIMS)
     asked = {claim["claim"] for claim in verdict if claim["finding"] != "not measured"}
     assert {"agrees", "depends", "exclusive per instance", "plausible"} <= asked

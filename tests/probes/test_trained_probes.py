@@ -12,9 +12,9 @@ from scipy.stats import kendalltau
 from sklearn.metrics import f1_score
 
 from assay.data.corpus import Corpus, Document
-from assay.evidence import sign
+from assay.evidence import rows, sign
 from assay.models.view import NotApplicable
-from assay.probes import PROBES, imitation
+from assay.probes import PROBES, imitation, masked_training
 from assay.probes.deception import marked_mass
 from assay.probes.guide import HALVES
 from assay.probes.imitation import chosen, far_lambda, sweep
@@ -75,7 +75,21 @@ def made_up(name: str) -> dict[ModelSpec, ModelOutputs]:
             dev = far(base.dev, own.dev.probabilities[:, 1])
             test = far(base.test, own.test.probabilities[:, 1])
             outputs[spec] = replace(own, dev=dev, test=test)
+    if name == "masked_training":
+        outputs = {spec: replace(found, asked=erased_made_up()) for spec, found in outputs.items()}
     return outputs
+
+
+def erased_made_up() -> pl.DataFrame:
+    """What `input_erasure` would have said of a model: better than random, worse than the best."""
+    ids = [document.id for document in TOY.test]
+    orders = {"random": 0.1, **dict.fromkeys(masked_training.SCORES, 0.2), "best": 0.4}
+    frames = [
+        rows(ids, f"input_aopc_{measure}", np.full(len(ids), mean), group=f"{order};by=mask")
+        for measure in masked_training.MEASURES
+        for order, mean in orders.items()
+    ]
+    return pl.concat(frames)
 
 
 def concluded(

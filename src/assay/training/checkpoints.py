@@ -76,9 +76,9 @@ class EpochCheckpoints:
         path: Path | None,
         parts: Mapping[str, Part],
         clock: Callable[[], float] = time.perf_counter,
-        long_epoch: float = LONG_EPOCH,
+        long_epoch: float | None = None,
     ) -> None:
-        self._long_epoch = long_epoch
+        self._long_epoch = LONG_EPOCH if long_epoch is None else long_epoch
         self._path = path
         self._parts = parts
         self._clock = clock

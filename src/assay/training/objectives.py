@@ -73,7 +73,7 @@ def task_loss(corpus: Corpus) -> Loss:
 
 def conicity_penalty(model: Network, states: States, averaged: bool) -> Tensor | float:
     """The weighted conicity of the states, for an encoder that learns with it; else 0."""
-    encoder = getattr(model.text, "encoder", None)
+    encoder = getattr(getattr(model, "text", None), "encoder", None)
     if not isinstance(encoder, DiverseLSTM):
         return 0.0
     conicities = conicity(states.items, states.mask)
