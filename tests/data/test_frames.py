@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from assay.data.frames import is_frame, texts_from_file, texts_from_frame
+from assay.data.sampling import LowestKeys, lowest_keys
 from assay.errors import UserError
 
 ROWS = {"text": ["Good film.", " Bad "], "label": [1, 0]}
@@ -92,3 +93,27 @@ def test_a_larger_limit_only_adds_rows():
     assert small.dropped == {"over the limit of 5": 35}
     assert whole.limited(5, seed=2).ids != small.ids
     assert whole.limited(None, seed=1) is whole
+
+
+@pytest.mark.parametrize("limit", [1, 7, 39, 40, 60])
+def test_a_limit_while_reading_leaves_the_same_rows(limit, tmp_path, monkeypatch):
+    monkeypatch.setattr("assay.data.sampling.HELD", 10)
+    path = tmp_path / "a.csv"
+    lines = [f"text {i},{'xy'[i % 2]}" for i in range(40)]
+    lines[3], lines[8] = ",x", "one,field,too many"
+    path.write_text("\n".join(["text,label", *lines]) + "\n", encoding="utf-8")
+    whole = texts_from_file(path, skip_bad_rows=True)
+    streamed = texts_from_file(path, skip_bad_rows=True, limit=limit, seed=3)
+    assert streamed == whole.limited(limit, 3)
+    assert streamed.limited(limit, 3) is streamed
+
+
+def test_rows_beyond_the_limit_are_not_held():
+    chosen = LowestKeys[int](3, 1, "limit", most=8)
+    largest = 0
+    for number in range(500):
+        chosen.add(f"row-{number}", number)
+        largest = max(largest, len(chosen.held))
+    assert largest == 8
+    assert chosen.rows() == lowest_keys([f"row-{number}" for number in range(500)], 3, 1, "limit")
+    assert chosen.left_out == 497

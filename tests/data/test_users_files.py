@@ -9,8 +9,8 @@ import pytest
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus
 from assay.data.parquet import parquet_columns, read_parquet_rows
-from assay.data.rows import find_delimiter
-from assay.data.tokenizers import characters
+from assay.data.rows import LARGEST_FIELD, BadRows, find_delimiter, read_csv_rows
+from assay.data.tokenizers import characters, choose_tokenizer
 from assay.errors import UserError
 from tests.builders import small_corpora as small
 
@@ -102,6 +102,108 @@ def test_malformed_rows_are_skipped_counted_and_listed(tmp_path: Path) -> None:
     assert kept == whole
 
 
+def write_with_stray_quotes(path: Path, quoted: str) -> list[str]:
+    """A file with a quote that opens in line 3 and `quoted` five rows later; returns good texts."""
+    rows = [f"{i % 2},good text number {i}" for i in range(40)]
+    lines = ["label,text", rows[0], '1,"never closed', *rows[1:6], quoted, *rows[6:]]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [row.split(",")[1] for row in rows]
+
+
+@pytest.mark.parametrize("quoted", ['0,"good, quoted"', "0,plain", '0,the end of "it"', '0,end"'])
+def test_a_stray_quote_spoils_its_own_line_alone(quoted: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    good = write_with_stray_quotes(path, quoted)
+    faults = BadRows()
+    read = [row[0] for row in read_csv_rows(path, ["text"], on_bad_row=faults)]
+    fifth = quoted.split(",", 1)[1]
+    assert read == [*good[:6], fifth.strip('"') if fifth[0] == '"' else fifth, *good[6:]]
+    assert len(faults.faults) == 1
+    assert "line 3" in faults.faults[0]
+
+
+def test_lines_of_a_row_with_too_many_fields_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n1,"x\n2,good\n3,y",z\n4,w\n', encoding="utf-8")
+    faults = BadRows()
+    read = list(read_csv_rows(path, ["a", "b"], on_bad_row=faults))
+    assert read == [["2", "good"], ["4", "w"]]
+    assert ["line 2" in faults.faults[0], "line 4" in faults.faults[1]] == [True, True]
+
+
+def test_texts_of_many_lines_stay_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    note = "first line\n\nsecond, with a comma\nthird\nfourth, with one\nlast"
+    path.write_text(f'label,text\n1,"{note}"\n0,b\n', encoding="utf-8")
+    faults = BadRows()
+    assert [row[0] for row in read_csv_rows(path, ["text"], on_bad_row=faults)] == [note, "b"]
+    assert faults.faults == []
+
+
+def test_a_field_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LARGEST_FIELD == 16 * 2**20
+    monkeypatch.setattr("assay.data.rows.LARGEST_FIELD", 1000)
+    path = tmp_path / "a.csv"
+    long = "x" * 1000
+    path.write_text(f"label,text\n1,{long}\n0,{long}y\n1,b\n", encoding="utf-8")
+    with pytest.raises(UserError, match="line 3: a text of more than 1,000 characters"):
+        list(read_csv_rows(path, ["text"]))
+    faults = BadRows()
+    read = [row[0] for row in read_csv_rows(path, ["text"], on_bad_row=faults)]
+    assert read == [long, "b"]
+    assert len(faults.faults) == 1
+
+
+def test_an_unclosed_quote_holds_no_more_than_a_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.data.rows.LARGEST_FIELD", 1000)
+    path = tmp_path / "a.csv"
+    rows = [f"{i % 2},good text number {i}" for i in range(500)]
+    path.write_text("\n".join(["label,text", '1,"never', *rows]) + "\n", encoding="utf-8")
+    faults = BadRows()
+    assert len(list(read_csv_rows(path, ["text"], on_bad_row=faults))) == 500
+    assert ["line 2" in fault for fault in faults.faults] == [True]
+
+
+def test_repeated_documents_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{row['label']},{row['text']}" for row in small.rows()]
+    assert not any("same text" in note for note in table_of(path, rows).notes)
+    text = rows[0].split(",", 1)[1]
+    again = [*rows, rows[0], rows[1], f"{1 - int(rows[0][0])},{text}"]
+    assert table_of(path, again).notes == (
+        f"table: 5 of {len(again)} documents have the same text as another one; 3 of them occur "
+        "with different labels",
+    )
+
+
+def test_near_duplicates_and_test_documents_of_training_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rng = random.Random(0)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    texts = [" ".join("".join(rng.choices(letters, k=6)) for _ in range(40)) for _ in range(40)]
+    rows = [f"{i % 2},{text}" for i, text in enumerate(texts)]
+    near = table_of(path, [*rows, f"{rows[0]} once more"])
+    assert near.notes == (
+        "table: 2 of 41 documents nearly repeat another one, which stands in the same split",
+    )
+    splits = [("train", "dev", "test")[i % 3] for i in range(39)]
+    lines = [f"{row},{split}" for row, split in zip(rows, splits, strict=False)]
+    lines += [f"{rows[0]},test", f"{rows[3]},test", f"{rows[1]},dev"]
+    path.write_text("\n".join(["label,text,split", *lines]), encoding="utf-8")
+    assert table(path).notes == (
+        "table: 6 of 42 documents have the same text as another one",
+        "table: 2 of 15 test documents have the same text as a training document, so the test "
+        "split measures memory too",
+    )
+
+
+def table_of(path: Path, rows: list[str]) -> Corpus:
+    path.write_text("\n".join(["label,text", *rows]) + "\n", encoding="utf-8")
+    return table(path)
+
+
 def test_malformed_json_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     text = small.json_text(small.rows())
@@ -161,6 +263,30 @@ def test_the_tokenizer_file_of_a_model(tmp_path: Path) -> None:
     found = {token for document in corpus.train for token in document.tokens}
     assert {"f", "ilm"} <= found
     assert "film" not in found
+    assert table(path, tokenizer=f"hf:{tmp_path}").fingerprint == corpus.fingerprint
+
+
+def test_the_tokenizer_of_a_downloaded_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(UserError, match="run hf download someone/model tokenizer"):
+        choose_tokenizer("hf:someone/model")
+    with pytest.raises(UserError, match="no such folder"):
+        choose_tokenizer("hf:./not/a/folder")
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(UserError, match="the folder has no tokenizer"):
+        choose_tokenizer(f"hf:{tmp_path / 'bare'}")
+    stored = tmp_path / "models--someone--model"
+    (stored / "snapshots" / "abc").mkdir(parents=True)
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text("abc")
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(stored / "snapshots" / "abc" / "tokenizer.json"))
+    assert choose_tokenizer("hf:someone/model")("A film.") == ("A", "film", ".")
 
 
 def test_parquet_rows_come_from_a_process_of_their_own(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ RationaleColumn = Annotated[
 TokenizerName = Annotated[
     str | None,
     typer.Option(
-        help="words, characters, blanks, package.module:function or a tokenizer.json.",
+        help="words, characters, blanks, package.module:function, hf:FOLDER_OR_NAME or a "
+        "tokenizer.json.",
         show_default="the model's own, else words",
     ),
 ]
@@ -332,6 +333,8 @@ class Request:
             encoding=self.encoding or "",
             training=trained_too,
             skip_bad_rows=self.skip_bad_rows,
+            limit=None if trained_too else self.limit,  # a trainer has a limit for each split
+            seed=self.seed,
         )
         site = {
             name: _number_or_word(value) if name in SITE else value
@@ -342,8 +345,7 @@ class Request:
         renamed = with_class_names(check_interface(named.model), classes)
         named = replace(named, model=renamed)
         if not trainer:
-            limited = texts.limited(self.limit, self.seed)
-            return named, corpus_of_texts(renamed, limited, self.tokenizer), None
+            return named, corpus_of_texts(renamed, texts, self.tokenizer), None
         every = TrainingTexts(texts, classes, self.tokenizer)
         every = every.limited(self.limit, self.trainer.train_limit, self.seed)
         bound = at_site(trainer, renamed, self.device)

@@ -111,8 +111,8 @@ def run(
     tokenizer: Annotated[
         str | None,
         typer.Option(
-            help="Corpus table: words, characters, blanks, package.module:function, or the "
-            "tokenizer.json of a Hugging Face model.",
+            help="Corpus table: words, characters, blanks, package.module:function, "
+            "hf:FOLDER_OR_NAME of a Hugging Face model, or its tokenizer.json.",
             show_default="words",
         ),
     ] = None,

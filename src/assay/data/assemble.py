@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from assay.data.corpus import Corpus, Document, Raw, Request, Source
+from assay.data.duplicates import duplicate_notes
 from assay.data.near_duplicates import near_duplicates
 from assay.data.sampling import read_sample
 from assay.data.splits import SPLITS, split, subsample
@@ -27,7 +28,8 @@ def assemble(source: Source, request: Request, limit: int | None = None) -> Corp
     if not raws:
         raise UserError(f"{source.name}: no documents are left. {_dropped_text(request.dropped)}")
     if source.group_near_duplicates:
-        _group_near_duplicates(raws)
+        near = _group_near_duplicates(raws)
+        request.notes.extend(duplicate_notes(source.name, raws, near))
         _check_enough_groups(source, raws)
     parts: Parts = split(raws, source)
     if limit is not None:
@@ -120,13 +122,19 @@ def _check_ids_and_rationales(source: Source, raws: list[Raw]) -> None:
             )
 
 
-def _group_near_duplicates(raws: list[Raw]) -> None:
-    """Group documents that assay splits; a split named by the files is kept as it is."""
+def _group_near_duplicates(raws: list[Raw]) -> list[int]:
+    """Group documents that assay splits; a split named by the files is kept as it is.
+
+    Returns for each document the index of the first one that it nearly repeats, or its own.
+    """
+    firsts = list(range(len(raws)))
     unsplit = [index for index, raw in enumerate(raws) if raw.split is None]
     texts = (" ".join(raws[index].tokens + raws[index].query) for index in unsplit)
     for index, first in zip(unsplit, near_duplicates(texts), strict=True):
+        firsts[index] = unsplit[first]
         if raws[index].group is None:  # in place: a corpus may have a million documents
             raws[index] = replace(raws[index], group=raws[unsplit[first]].id)
+    return firsts
 
 
 def _check_enough_groups(source: Source, raws: list[Raw]) -> None:

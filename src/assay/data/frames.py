@@ -7,7 +7,7 @@ training or development. These are read where the audited model is trained again
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,18 @@ import numpy as np
 
 from assay.data.labels import refuse_list
 from assay.data.rows import MALFORMED, BadRows
+from assay.data.sampling import LowestKeys, lowest_keys
 from assay.data.sources.table import read_marks, split_name
 from assay.data.table import COLUMN_NAMES, REQUIRED_ROLES, UserTable, cell_text, choose_columns
 from assay.errors import UserError
-from assay.statistics.keyed_random import document_keys
 
 Text = str | tuple[str, ...]  # as it was written, or already cut into tokens
 Marks = tuple[bool, ...] | None
+Labeled = tuple[str, Text, str, Marks, str]  # id, text, label, rationale and split of a row
 READ_ROLES = (*REQUIRED_ROLES, "rationale", "split")
 TEST_NAMES = ("test", "testing")
 TRAINING_SPLITS = ("train", "dev")
+LIMIT = "limit"  # purpose of the keys by which documents are chosen
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class LabeledTexts:
         """At most `limit` rows, chosen by the seed; a larger limit only adds rows."""
         if limit is None or limit >= len(self.ids):
             return self
-        order = np.argsort(document_keys(self.ids, seed, "limit"), kind="stable")
-        return self.rows(sorted(order[:limit].tolist()), f"over the limit of {limit}")
+        kept = lowest_keys(self.ids, limit, seed, LIMIT)
+        return self.rows(kept, over_limit(limit))
 
 
 def is_frame(value: object) -> bool:
@@ -96,10 +98,13 @@ def texts_from_file(
     encoding: str = "",
     training: bool = False,
     skip_bad_rows: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> LabeledTexts:
     """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame.
 
-    With `training`, the rows of all splits are read.
+    With `training`, the rows of all splits are read. A limit leaves the rows that
+    `LabeledTexts.limited` leaves, but the others are not held in memory.
     """
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
@@ -111,19 +116,37 @@ def texts_from_file(
     found = {role: str(chosen[role]) for role in READ_ROLES if chosen[role] is not None}
     notes = [note for note in notes if not note.endswith("query column")]
     dropped: Counter[str] = Counter()
-    rows = []
     bad_rows = BadRows() if skip_bad_rows else None
-    for number, cells in enumerate(table.rows(list(found.values()), bad_rows), 1):
+    chosen_rows = None if limit is None else LowestKeys[Labeled](limit, seed, LIMIT)
+    rows = _rows_to_audit(table.rows(list(found.values()), bad_rows), found, dropped, training)
+    source = f"the file {path.name}"
+    texts = _labeled(rows, path.name, source, dropped, notes, training, chosen_rows)
+    if bad_rows is not None and bad_rows.faults:
+        counted = {**texts.dropped, MALFORMED: len(bad_rows.faults)}
+        said = (*texts.notes, bad_rows.note())
+        texts = replace(texts, dropped=dict(sorted(counted.items())), notes=said)
+    if chosen_rows is not None and chosen_rows.left_out:
+        left_out = {over_limit(chosen_rows.limit): chosen_rows.left_out}
+        texts = replace(texts, dropped={**texts.dropped, **left_out})
+    return texts
+
+
+def over_limit(limit: int) -> str:
+    """Why a row beyond the limit was left out."""
+    return f"over the limit of {limit}"
+
+
+def _rows_to_audit(
+    rows: Iterable[Sequence[Any]], found: Mapping[str, str], dropped: Counter[str], training: bool
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The rows with their numbers and cells by role; without `training` only those of test."""
+    for number, cells in enumerate(rows, 1):
         row = dict(zip(found, cells, strict=True))
         tested = "split" not in row or cell_text(row["split"]).lower() in TEST_NAMES
-        if not tested and not training:
-            dropped[f"not test in the column '{found['split']}'"] += 1
+        if tested or training:
+            yield number, row
         else:
-            rows.append((number, row))
-    if bad_rows is not None and bad_rows.faults:
-        dropped[MALFORMED] += len(bad_rows.faults)
-        notes.append(bad_rows.note())
-    return _labeled(rows, path.name, f"the file {path.name}", dropped, notes, training)
+            dropped[f"not test in the column '{found['split']}'"] += 1
 
 
 def _frame_columns(
@@ -152,9 +175,9 @@ def _labeled(
     dropped: Counter[str],
     notes: Sequence[str],
     training: bool,
+    chosen: LowestKeys[Labeled] | None = None,
 ) -> LabeledTexts:
-    kept: list[tuple[str, Text, str, Marks]] = []
-    splits: list[str] = []
+    kept: list[Labeled] = []
     for number, row in rows:
         where = f"{source}, row {number}"
         refuse_list(row["label"], where)
@@ -163,12 +186,16 @@ def _labeled(
             dropped["empty text" if not text else "empty label"] += 1
             continue
         marks = read_marks(row["rationale"], len(text), where) if "rationale" in row else None
-        kept.append((f"row-{number}", text, label, marks))
-        if training:
-            splits.append(split_name(row["split"], where) if "split" in row else "test")
+        split = split_name(row["split"], where) if training and "split" in row else "test"
+        labeled = (f"row-{number}", text, label, marks, split)
+        if chosen is None:
+            kept.append(labeled)
+        else:
+            chosen.add(labeled[0], labeled)
+    kept = kept if chosen is None else chosen.rows()
     if not kept:
         raise UserError(f"{source} has no row to audit with a text and a label: check the columns.")
-    ids, texts, labels, rationales = zip(*kept, strict=True)
+    ids, texts, labels, rationales, splits = zip(*kept, strict=True)
     return LabeledTexts(
         ids,
         texts,
@@ -178,7 +205,7 @@ def _labeled(
         source,
         dict(sorted(dropped.items())),
         tuple(notes),
-        tuple(splits),
+        splits if training else (),
     )
 
 

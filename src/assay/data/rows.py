@@ -1,19 +1,26 @@
 """Rows of delimited text and of JSON lines files, streamed.
 
 A malformed row is an error that names its line. A caller that passes `on_bad_row` gets the errors
-instead, one per row, and the reading goes on with the next row.
+instead, one per row, and the reading goes on with the line after the first line of that row: a
+quote that is never closed spoils its own line, and not all lines up to the next quote.
+
+Two stray quotes, one that opens and one that closes a field many lines later, make a row that is
+well-formed. With `on_bad_row` such a row counts as malformed if the lines between its first and its
+last are at least `SWALLOWED` and each of them is a row by itself.
 """
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from assay.data.files import OnBadRow, numbered_lines, refuse_lone_surrogates, report_row
 from assay.errors import UserError
 
-LARGEST_FIELD = 2**31 - 1  # clinical notes exceed csv's default of 128 kB
+LARGEST_FIELD = 2**24  # characters; clinical notes exceed csv's default of 128 kB
+SWALLOWED = 3  # lines that are rows by themselves, inside of one quoted text
 SHOWN_BAD_ROWS = 20
 MALFORMED = "malformed row"  # why a row was left out
 DELIMITERS = (",", "\t", ";", "|")  # those that are recognized; any other can be named
@@ -50,27 +57,20 @@ def read_csv_rows(
     Without `columns` the file has no header and every row is yielded as it is. With `columns` the
     first row is the header, and each row holds only these columns in this order.
     """
-    rows = _numbered_rows(path, delimiter, quoted, encoding, on_bad_row)
+    rows = _Rows(path, delimiter, quoted, encoding, on_bad_row)
     if columns is None:
-        for _, row in rows:
-            yield row
+        yield from rows
         return
-    _, header = next(rows)
+    header = next(rows)
+    rows.width = len(header)
     indices = [_column_index(path, header, name) for name in columns]
-    for line, row in rows:
-        if len(row) == len(header):
-            yield [row[index] for index in indices]
-            continue
-        fault = UserError(
-            f"{path}, line {line}: {len(row)} fields, but the header has {len(header)}: "
-            "quote texts that contain the delimiter or a quote."
-        )
-        report_row(fault, on_bad_row)
+    for row in rows:
+        yield [row[index] for index in indices]
 
 
 def csv_header(path: Path, delimiter: str = ",", encoding: str = "utf-8") -> list[str]:
     """The first row of a delimited file."""
-    return next(_numbered_rows(path, delimiter, True, encoding, None))[1]
+    return next(_Rows(path, delimiter, True, encoding, None))
 
 
 def find_delimiter(header: str) -> str:
@@ -102,44 +102,111 @@ def _column_index(path: Path, header: list[str], name: str) -> int:
     return header.index(name)
 
 
-def _numbered_rows(
-    path: Path, delimiter: str, quoted: bool, encoding: str, on_bad_row: OnBadRow | None
-) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the number of their first line. Strict: a stray quote is an error."""
-    csv.field_size_limit(LARGEST_FIELD)
-    last = 0  # the number of the line that the reader took last
+class _Lines:
+    """The lines that a csv reader takes for one row, some of which can be given back."""
 
-    def lines() -> Iterator[str]:
-        nonlocal last
-        for number, line in numbered_lines(path, encoding, on_bad_row):
-            last = number
-            yield line
+    def __init__(self, numbered: Iterable[tuple[int, str]]) -> None:
+        self.source = iter(numbered)
+        self.again: deque[tuple[int, str]] = deque()
+        self.taken: list[tuple[int, str]] = []
 
-    reader = csv.reader(
-        lines(),
-        delimiter=delimiter,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
-    first_line, empty = 1, True
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as fault:
-            wrong = UserError(
-                f"{path}, line {first_line}: an unclosed or stray quote ({fault}): "
-                "close it, and double each quote inside a quoted text."
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self.again.popleft() if self.again else next(self.source)
+        self.taken.append(line)
+        return line[1]
+
+    def give_back(self) -> None:
+        """Offer all lines of the row but the first once more."""
+        self.again.extendleft(reversed(self.taken[1:]))
+
+
+class _Rows:
+    """The rows of a delimited file, without blank lines. Strict: a stray quote is an error."""
+
+    def __init__(
+        self,
+        path: Path,
+        delimiter: str,
+        quoted: bool,
+        encoding: str,
+        on_bad_row: OnBadRow | None,
+    ) -> None:
+        csv.field_size_limit(LARGEST_FIELD)
+        self.path, self.on_bad_row = path, on_bad_row
+        self.width: int | None = None  # number of fields of a row, once the header is known
+        self.form: dict[str, Any] = {
+            "delimiter": delimiter,
+            "quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+            "strict": True,
+        }
+        self.lines = _Lines(numbered_lines(path, encoding, on_bad_row))
+        self.reader = csv.reader(self.lines, **self.form)
+        self.empty = True
+
+    def __iter__(self) -> "_Rows":
+        return self
+
+    def __next__(self) -> list[str]:
+        while True:
+            self.lines.taken.clear()
+            try:
+                row = next(self.reader, None)
+                fault = self._fault(row) if row else None
+            except csv.Error as error:
+                row, fault = [], _quote_fault(error)
+            if row is None:
+                break
+            if fault is not None:
+                where = f"{self.path}, line {self.lines.taken[0][0]}"
+                report_row(UserError(f"{where}: {fault}"), self.on_bad_row)
+                self.lines.give_back()
+            elif row:
+                self.empty = False
+                return row
+        if self.empty:
+            raise UserError(f"{self.path} is empty: it holds no rows.")
+        raise StopIteration
+
+    def _fault(self, row: list[str]) -> str | None:
+        """What is wrong with a row that the csv reader accepts."""
+        if self.width is None:
+            return None
+        if len(row) != self.width:
+            return (
+                f"{len(row)} fields, but the header has {self.width}: "
+                "quote texts that contain the delimiter or a quote."
             )
-            report_row(wrong, on_bad_row)
-            row = []
-        if row is None:
-            break
-        if row:
-            empty = False
-            yield first_line, row
-        first_line = last + 1
-    if empty:
-        raise UserError(f"{path} is empty: it holds no rows.")
+        if self.on_bad_row is not None and self._swallows_rows():
+            return (
+                f"a quoted text over {len(self.lines.taken)} lines, which are rows by themselves: "
+                "remove the stray quote."
+            )
+        return None
+
+    def _swallows_rows(self) -> bool:
+        inner = [text for _, text in self.lines.taken[1:-1]]
+        return len(inner) >= SWALLOWED and all(map(self._is_row, inner))
+
+    def _is_row(self, line: str) -> bool:
+        try:
+            return len(next(csv.reader([line], **self.form))) == self.width
+        except csv.Error:
+            return False
+
+
+def _quote_fault(error: csv.Error) -> str:
+    if "field larger than field limit" in str(error):
+        return (
+            f"a text of more than {LARGEST_FIELD:,} characters, as after an unclosed quote: "
+            "close the quote, or shorten the text."
+        )
+    return (
+        f"an unclosed or stray quote ({error}): "
+        "close it, and double each quote inside a quoted text."
+    )
 
 
 def _json_object(line: str, where: str) -> dict[str, Any]:

@@ -6,10 +6,14 @@ seed, is below a threshold, which is halved whenever too many are held. The keys
 the order of the documents, so that every document has the same chance to stay, also in a file that
 is sorted by label. Of every label and split the documents with the lowest keys stay in any case,
 because each class must occur in each split.
+
+Documents that are all audited need neither splits nor every class. Of them `LowestKeys` holds those
+that the limit leaves in the end, whatever the size of the file.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +25,7 @@ HELD = 250_000
 HELD_PER_LIMIT = 4
 LEAST_PER_LABEL = 30  # of each split
 LARGEST_KEY = 2**64 - 1
+Row = TypeVar("Row")
 
 
 def read_sample(raws: Iterable[Raw], limit: int, seed: int) -> tuple[list[Raw], int]:
@@ -59,3 +64,41 @@ def _lowest_of_each(pool: list[Raw], keys: Keys) -> NDArray[np.bool_]:
         places = np.array(members)
         marked[places[np.argsort(keys[places], kind="stable")[:LEAST_PER_LABEL]]] = True
     return marked
+
+
+class LowestKeys(Generic[Row]):
+    """The `limit` rows whose ids have the lowest keys, of all that are added.
+
+    Between two calls it holds at most `most` rows (`HELD` if not given), or twice the limit if that
+    is more.
+    """
+
+    def __init__(self, limit: int, seed: int, purpose: str, most: int | None = None) -> None:
+        self.limit, self.seed, self.purpose = limit, seed, purpose
+        self.most = max(HELD if most is None else most, 2 * limit)
+        self.held: list[tuple[str, Row]] = []
+        self.left_out = 0
+
+    def add(self, id_: str, row: Row) -> None:
+        """Hold a row for now."""
+        self.held.append((id_, row))
+        if len(self.held) > self.most:
+            self._reduce()
+
+    def rows(self) -> list[Row]:
+        """The chosen rows in the order in which they were added."""
+        self._reduce()
+        return [row for _, row in self.held]
+
+    def _reduce(self) -> None:
+        if len(self.held) <= self.limit:
+            return
+        places = lowest_keys([id_ for id_, _ in self.held], self.limit, self.seed, self.purpose)
+        self.left_out += len(self.held) - len(places)
+        self.held = [self.held[place] for place in places]
+
+
+def lowest_keys(ids: Sequence[str], limit: int, seed: int, purpose: str) -> list[int]:
+    """The places of the `limit` ids with the lowest keys, in order."""
+    order = np.argsort(document_keys(ids, seed, purpose), kind="stable")
+    return sorted(order[:limit].tolist())

@@ -2,7 +2,9 @@
 
 `words` splits into English words and punctuation marks. Chinese, Japanese, Thai and other scripts
 are written without spaces, so a whole sentence would be one word: for them there is `characters`, a
-function of the user's own, or the file `tokenizer.json` of a Hugging Face model.
+function of the user's own, or the tokenizer of a Hugging Face model: `hf:` and its folder or name,
+or the path of its file `tokenizer.json`. A name is looked up in the cache of downloaded models;
+nothing is downloaded here.
 """
 
 import unicodedata
@@ -27,19 +29,23 @@ UNSPACED_SCRIPTS = (
 )
 LONG_WORD = 5  # characters; words of these scripts are mostly shorter
 TOO_MANY = 0.2  # of all items
+HUGGING_FACE = "hf:"
+TOKENIZER_FILE = "tokenizer.json"
 
 
 def choose_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer with this name: `words`, `characters`, a function or a file."""
+    """The tokenizer with this name: `words`, `characters`, a function, a model or a file."""
     if name in TOKENIZERS:
         return TOKENIZERS[name]
+    if name.startswith(HUGGING_FACE):
+        return _tokenizer_of_file(_file_of_model(name), name)
     if name.endswith(".json"):
-        return _tokenizer_of_file(Path(name))
+        return _tokenizer_of_file(Path(name), name)
     if ":" in name:
         return _own_function(name)
     raise UserError(
         f"there is no tokenizer '{name}': pass {', '.join(TOKENIZERS)}, package.module:function, "
-        "or the tokenizer.json of a Hugging Face model."
+        "hf:FOLDER or hf:NAME of a Hugging Face model, or its tokenizer.json."
     )
 
 
@@ -120,20 +126,50 @@ def _checked(tokens: Any, name: str) -> tuple[str, ...]:
     return tuple(token for token in found if token.strip())
 
 
-def _tokenizer_of_file(path: Path) -> Tokenizer:
+def _needs_extra(name: str) -> UserError:
+    return UserError(f"--tokenizer {name} needs the extra hf: pip install 'attn-assay[hf]'.")
+
+
+def _file_of_model(name: str) -> Path:
+    """The `tokenizer.json` of a model's folder, or of a model that was downloaded before."""
+    model = name.removeprefix(HUGGING_FACE)
+    folder = Path(model)
+    if folder.is_dir():
+        if not (folder / TOKENIZER_FILE).is_file():
+            raise UserError(
+                f"--tokenizer {name}: the folder has no {TOKENIZER_FILE}: write it with "
+                f"transformers.AutoTokenizer.from_pretrained('{model}').save_pretrained('{model}')."
+            )
+        return folder / TOKENIZER_FILE
+    try:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+    except ImportError:
+        raise _needs_extra(name) from None
+    try:
+        found = try_to_load_from_cache(model, TOKENIZER_FILE)
+    except HFValidationError:  # not the form of a name, such as a path
+        found = None
+    if not isinstance(found, str):
+        raise UserError(
+            f"--tokenizer {name}: there is no such folder, and no downloaded model of that name "
+            f"with a {TOKENIZER_FILE}: check the path, or run hf download {model} {TOKENIZER_FILE}."
+        )
+    return Path(found)
+
+
+def _tokenizer_of_file(path: Path, name: str) -> Tokenizer:
     try:
         import tokenizers
     except ImportError:
-        raise UserError(
-            f"--tokenizer {path} needs the extra hf: pip install 'attn-assay[hf]'."
-        ) from None
+        raise _needs_extra(name) from None
     if not path.is_file():
-        raise UserError(f"--tokenizer {path}: there is no such file: check the path.")
+        raise UserError(f"--tokenizer {name}: there is no such file: check the path.")
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as fault:  # the library raises no narrower class
         raise UserError(
-            f"--tokenizer {path} is no tokenizer of Hugging Face ({fault}): pass the file "
+            f"--tokenizer {name} is no tokenizer of Hugging Face ({fault}): pass the file "
             "tokenizer.json of a saved model."
         ) from fault
     tokenizer.no_truncation()
@@ -143,7 +179,7 @@ def _tokenizer_of_file(path: Path) -> Tokenizer:
             encoded = tokenizer.encode(text, add_special_tokens=False)
         except Exception as fault:  # the library raises no narrower class
             raise UserError(
-                f"--tokenizer {path} cannot split '{text[:40]}' ({fault}): repair the file, or "
+                f"--tokenizer {name} cannot split '{text[:40]}' ({fault}): repair the file, or "
                 "pass another tokenizer."
             ) from fault
         return tuple(text[start:end] for start, end in encoded.offsets if text[start:end].strip())

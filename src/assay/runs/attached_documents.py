@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.corpus import Corpus, Document
+from assay.data.duplicates import same_text_note
 from assay.data.frames import LabeledTexts, is_frame, texts_from_file, texts_from_frame
 from assay.data.lists import corpus_from_lists
 from assay.data.text import to_sentences
@@ -36,10 +37,13 @@ def read_texts(
     encoding: str = "",
     training: bool = False,
     skip_bad_rows: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> LabeledTexts:
     """Labeled texts from a file, a data frame, or a list of texts or token lists with labels.
 
-    With `training`, the splits train and dev are read too.
+    With `training`, the splits train and dev are read too. With a limit, at most so many rows are
+    chosen by the seed; of a file while it is read.
     """
     if isinstance(given, str | Path):
         return texts_from_file(
@@ -49,9 +53,11 @@ def read_texts(
             encoding=encoding,
             training=training,
             skip_bad_rows=skip_bad_rows,
+            limit=limit,
+            seed=seed,
         )
     if is_frame(given):
-        return texts_from_frame(given, columns, training=training)
+        return texts_from_frame(given, columns, training=training).limited(limit, seed)
     if labels is None:
         raise UserError("documents without labels were passed: pass one class name for each.")
     if len(given) != len(labels):
@@ -61,7 +67,8 @@ def read_texts(
     texts = tuple(text if isinstance(text, str) else tuple(text) for text in given)
     ids = tuple(map(str, range(len(texts))))
     names = tuple(map(str, labels))
-    return LabeledTexts(ids, texts, names, (None,) * len(texts), "lists", "lists in memory")
+    whole = LabeledTexts(ids, texts, names, (None,) * len(texts), "lists", "lists in memory")
+    return whole.limited(limit, seed)
 
 
 def with_class_names(model: Model, classes: Classes | None) -> Model:
@@ -97,6 +104,8 @@ def corpus_of_texts(model: Model, texts: LabeledTexts, tokenizer: str | None = N
             "the model reads a text and a question, and the data has texts alone: attach a model "
             "of single texts."
         )
+    note = same_text_note(texts.name, texts.texts, texts.labels)
+    repeats = () if note is None else (note,)
     cut = _own_corpus(model)
     if cut is not None and tokenizer is not None:
         raise UserError(
@@ -116,7 +125,7 @@ def corpus_of_texts(model: Model, texts: LabeledTexts, tokenizer: str | None = N
         test=_with_rows(corpus.test, texts),
         source=texts.source,
         dropped={**texts.dropped, **corpus.dropped},
-        notes=(*texts.notes, *corpus.notes),
+        notes=(*texts.notes, *repeats, *corpus.notes),
     )
     return to_sentences(corpus) if isinstance(model, Han) else corpus
 

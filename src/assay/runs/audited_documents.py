@@ -54,5 +54,5 @@ def _documents(model: Model, given: Given, seed: int) -> Corpus:
         return corpus_of_corpus(model, documents)
     if given.labels is None and isinstance(documents, list | tuple) and cuts_texts(model):
         return unlabeled_corpus(model, documents)
-    texts = read_texts(documents, given.labels, given.columns)
-    return corpus_of_texts(model, texts.limited(given.limit, seed))
+    texts = read_texts(documents, given.labels, given.columns, limit=given.limit, seed=seed)
+    return corpus_of_texts(model, texts)
