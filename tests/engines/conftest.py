@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from assay.engines import ray as ray_engine
 from assay.engines.ray import local_ray
 
 RAY = pytest.param("ray", marks=pytest.mark.slow)
@@ -19,6 +21,21 @@ def running_ray() -> Iterator[None]:
         patch.setenv("PYTHONPATH", os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]))
         with local_ray(workers=2):
             yield
+
+
+@pytest.fixture
+def ray_starts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of workers of each Ray that is started, or that would be if none were running."""
+    starts: list[int] = []
+
+    @contextmanager
+    def counted(workers: int) -> Iterator[None]:
+        starts.append(workers)
+        with local_ray(workers):
+            yield
+
+    monkeypatch.setattr(ray_engine, "local_ray", counted)
+    return starts
 
 
 @pytest.fixture(params=["serial", "processes", RAY])

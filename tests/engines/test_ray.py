@@ -6,8 +6,10 @@ import sys
 import pytest
 
 from assay import engines
-from assay.engines import run_jobs
+from assay.engines import engine_session, run_jobs
+from assay.engines import ray as ray_engine
 from assay.errors import UserError
+from tests.builders.small_jobs import reciprocal
 
 JOIN = """
 import sys
@@ -26,6 +28,38 @@ def test_a_running_cluster_is_joined_and_left_running(running_ray):
     )
     assert (process.stdout, process.stderr) == ("[1, 2, 3]\n", "")
     assert sorted(run_jobs("ray", abs, [-5, 4], 2)) == [4, 5]
+
+
+@pytest.mark.slow
+def test_all_graphs_of_a_session_use_the_same_ray(running_ray, ray_starts):
+    with engine_session(3):
+        assert ray_starts == []
+        with pytest.raises(ZeroDivisionError):
+            list(run_jobs("ray", reciprocal, [0], 1))
+        with engine_session(2):
+            assert sorted(run_jobs("ray", abs, [-5, 4], 2)) == [4, 5]
+        assert sorted(run_jobs("ray", abs, [-6], 1)) == [6]
+    assert ray_starts == [3]
+    assert list(run_jobs("ray", abs, [-7], 1)) == [7]
+    assert ray_starts == [3, 1]
+
+
+def test_a_session_without_ray_starts_nothing(ray_starts):
+    with engine_session(3):
+        assert list(run_jobs("serial", abs, [-7], 1)) == [7]
+    assert ray_starts == []
+
+
+def test_a_head_that_is_silent_for_long_is_an_error(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(ray_engine.time, "monotonic", lambda: now[0])
+    head = ray_engine._Head("127.0.0.1:1")
+    head.check()
+    now[0] += ray_engine.HEAD_SECONDS - 1
+    head.check()
+    now[0] += 1
+    with pytest.raises(UserError, match=r"head of the Ray cluster at 127.0.0.1:1 was.*--resume"):
+        head.check()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])

@@ -75,11 +75,14 @@ def serial_grid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return files_of_grid("serial", tmp_path_factory.mktemp("grid") / "out")
 
 
-def test_a_run_with_further_trainings_writes_the_same_bytes(parallel_engine, serial_grid, tmp_path):
+def test_a_run_with_further_trainings_writes_the_same_bytes(
+    parallel_engine, serial_grid, ray_starts, tmp_path
+):
     files = files_of_grid(parallel_engine, tmp_path / "out")
     assert files.keys() == serial_grid.keys()
     assert sum(name.startswith("jobs/further-") for name in files) > 10
     assert [name for name in files if files[name] != serial_grid[name]] == []
+    assert ray_starts == ([2] if parallel_engine == "ray" else [])  # once for audit and trainings
 
 
 def test_the_command_starts_its_own_ray_and_leaves_nothing_behind(serial_files, tmp_path):

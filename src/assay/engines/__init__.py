@@ -6,12 +6,13 @@ of torch threads belongs to the job, never to the engine, so that every engine g
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar
 
 from assay.engines.graph import Graph, Task, Workers, execute_graph
 from assay.engines.local import process_workers, serial_workers
-from assay.engines.ray import MISSING, ray_installed, ray_workers
+from assay.engines.ray import MISSING, ray_installed, ray_session, ray_workers
+from assay.engines.shared import shared_objects
 from assay.errors import UserError
 from assay.progress import Watch, ignore
 
@@ -51,7 +52,9 @@ def run_graph(
     if faults:
         raise UserError("\n       ".join(faults))
     workers = min(workers, max(len(tasks), 1))
-    return execute_graph(Graph(tasks), open_workers(engine, function, workers, ray_address), watch)
+    shared = shared_objects(tasks) if engine == "ray" else ()
+    opening = open_workers(engine, function, workers, ray_address, shared=shared)
+    return execute_graph(Graph(tasks), opening, watch)
 
 
 def engine_faults(engine: str, ray_address: str | None = None) -> Iterator[str]:
@@ -69,13 +72,28 @@ def open_workers(
     function: Callable[[Argument], Result],
     workers: int,
     ray_address: str | None = None,
+    *,
+    shared: Sequence[Any] = (),
 ) -> AbstractContextManager[Workers[Argument, Result]]:
-    """Workers of an engine; they can run several graphs before the context ends."""
+    """Workers of an engine; they can run several graphs before the context ends.
+
+    `shared` are objects that several arguments have in common, which Ray sends only once.
+    """
     if engine == "processes":
         return process_workers(function, workers)
     if engine == "ray":
-        return ray_workers(function, workers, ray_address)
+        return ray_workers(function, workers, ray_address, shared)
     return serial_workers(function)
+
+
+@contextmanager
+def engine_session(workers: int) -> Iterator[None]:
+    """Let all graphs within it use the same Ray, which starts when the first of them needs it.
+
+    `workers` is the largest number of workers of any of these graphs.
+    """
+    with ray_session(workers):
+        yield
 
 
 __all__ = [
@@ -84,6 +102,7 @@ __all__ = [
     "Task",
     "Workers",
     "engine_faults",
+    "engine_session",
     "execute_graph",
     "open_workers",
     "run_graph",

@@ -2,6 +2,9 @@
 
 This is the only module that imports Ray. The nodes of a cluster must have assay installed and
 see the run directory under the same path, because jobs write their results there.
+
+The loss of a worker or of a node costs only the jobs that it was running. The loss of the head, or
+of the node that this process is connected to, ends the run with an error.
 """
 
 import logging
@@ -10,12 +13,15 @@ import signal
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Generic, TypeVar
 
 from assay.engines.graph import Done, Failed, Lost, Workers, attempt
+from assay.engines.shared import Packed, Packer, unpack
 from assay.errors import UserError
 
 Argument = TypeVar("Argument")
@@ -23,6 +29,8 @@ Result = TypeVar("Result")
 MISSING = "--engine ray needs Ray, which is not installed: pip install 'attn-assay[ray]'"
 STORE_BYTES = 256 * 2**20  # for the arguments of running jobs; beyond it Ray uses the disk
 CONNECT_SECONDS = 10.0
+WAIT_SECONDS = 2.0  # for a job, between looks at the head
+HEAD_SECONDS = 20.0  # without an answer; after 60 Ray would end this process without our message
 # No usage statistics, and no change to the graphics cards a job sees: those belong to the job.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -34,15 +42,56 @@ def ray_installed() -> bool:
 
 @contextmanager
 def ray_workers(
-    function: Callable[[Argument], Result], count: int, address: str | None
+    function: Callable[[Argument], Result],
+    count: int,
+    address: str | None,
+    shared: Sequence[Any] = (),
 ) -> Iterator[Workers[Argument, Result]]:
-    """Up to `count` Ray tasks at a time, on the cluster at `address` or on this machine."""
-    with joined_ray(address) if address else local_ray(count):
-        workers = _RayTasks(function, count)
+    """Up to `count` Ray tasks at a time, on the cluster at `address` or on this machine.
+
+    `shared` are objects that several arguments have in common; they are sent once.
+    """
+    with ExitStack() as stack:
+        session = _session or stack.enter_context(ray_session(count))
+        session.start(address)
+        workers = _RayTasks(function, count, shared, _Head(_head_address(address)))
         try:
             yield workers
         finally:
             workers.cancel()
+
+
+@dataclass
+class Session:
+    """A Ray that is started when it is first needed and serves all graphs until the end."""
+
+    workers: int
+    stack: ExitStack
+    started: bool = field(default=False, init=False)
+
+    def start(self, address: str | None) -> None:
+        """Start Ray, or join the cluster, unless that is done."""
+        if not self.started:
+            self.stack.enter_context(joined_ray(address) if address else local_ray(self.workers))
+            self.started = True
+
+
+_session: Session | None = None  # one for the whole process, as Ray itself
+
+
+@contextmanager
+def ray_session(workers: int) -> Iterator[Session]:
+    """Let all graphs use the same Ray; an inner session is a part of the outer one."""
+    global _session
+    if _session is not None:
+        yield _session
+        return
+    with ExitStack() as stack:
+        _session = Session(workers, stack)
+        try:
+            yield _session
+        finally:
+            _session = None
 
 
 @contextmanager
@@ -118,28 +167,88 @@ def _check_connection(address: str) -> None:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
 
 
+def _head_address(address: str | None) -> str:
+    """Where the head of the running Ray listens: for a Ray client, what it is connected to."""
+    import ray
+
+    if address is not None and address.startswith("ray://"):
+        return address
+    return str(ray.get_runtime_context().gcs_address)
+
+
+class _Head:
+    """The head of the cluster, without which no job is started and no result comes back."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._silent_since: float | None = None
+
+    def check(self) -> None:
+        """Raise an error if the head has not answered for `HEAD_SECONDS`."""
+        now = time.monotonic()
+        try:
+            _check_connection(self._address)
+        except OSError as error:
+            self._silent_since = self._silent_since or now
+            if now - self._silent_since >= HEAD_SECONDS:
+                raise UserError(
+                    f"the head of the Ray cluster at {self._address} was lost ({error}). The "
+                    "finished jobs are kept: start the cluster again and run the same command "
+                    "with --resume, or continue with --resume and another --engine."
+                ) from error
+        else:
+            self._silent_since = None
+
+
+def run_packed(content: bytes, references: Mapping[str, Any]) -> Done[Any] | Failed:
+    """Run a packed job in a worker; the references are those of the parts that it needs."""
+    import ray
+
+    function, argument = unpack(content, tuple(references), lambda name: ray.get(references[name]))
+    return attempt(function, argument)
+
+
 class _RayTasks(Generic[Argument, Result]):
     """Jobs as Ray tasks with one processor each."""
 
-    def __init__(self, function: Callable[[Argument], Result], count: int) -> None:
+    def __init__(
+        self,
+        function: Callable[[Argument], Result],
+        count: int,
+        shared: Sequence[Any],
+        head: _Head,
+    ) -> None:
         import ray
+        from ray import cloudpickle
 
         self._ray = ray
         self._function = function
         self._count = count
         # No retries by Ray: the graph counts them, in the same way for every engine.
-        self._remote: Any = ray.remote(num_cpus=1, max_retries=0)(attempt)
+        self._remote: Any = ray.remote(num_cpus=1, max_retries=0)(run_packed)
         self._running: dict[ray.ObjectRef[Any], str] = {}
+        self._references: dict[str, ray.ObjectRef[bytes]] = {}
+        self._head = head
+        self._packer = Packer(cloudpickle.Pickler, shared, self._put)
+
+    def _put(self, part: Packed) -> None:
+        self._references[part.name] = self._ray.put(part.content)
 
     @property
     def free(self) -> bool:
         return len(self._running) < self._count
 
     def start(self, key: str, argument: Argument) -> None:
-        self._running[self._remote.remote(self._function, argument)] = key
+        job = self._packer.pack((self._function, argument))
+        references = {name: self._references[name] for name in job.needs}
+        self._running[self._remote.remote(job.content, references)] = key
 
     def finished(self) -> list[tuple[str, Done[Result] | Failed | Lost]]:
-        ready, _ = self._ray.wait(list(self._running), num_returns=1)
+        ready: list[Any] = []
+        while not ready:
+            ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=WAIT_SECONDS)
+            if not ready:
+                self._head.check()
         return [(self._running.pop(reference), self._outcome(reference)) for reference in ready]
 
     def _outcome(self, reference: Any) -> Done[Result] | Failed | Lost:
@@ -159,5 +268,7 @@ class _RayTasks(Generic[Argument, Result]):
 
     def cancel(self) -> None:
         """Stop the jobs that still run."""
+        if not self._ray.is_initialized():
+            return
         for reference in self._running:
             self._ray.cancel(reference, force=True)

@@ -18,7 +18,7 @@ from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus
 from assay.data.embeddings import load_vectors
 from assay.data.files import read_json
-from assay.engines import Task, run_graph
+from assay.engines import Task, engine_session, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import inputs_of, sample_of
@@ -139,10 +139,11 @@ def measure(
     `budget` replaces the preset's number of further trainings.
     """
     timing = timing or RunTiming()
-    with timing.stage("audit"):
-        audited = audit_model(settings, base, folder, execution, timing)
-    with timing.stage("further trainings"):
-        trained = train_for_probes(settings, base, folder, execution, timing, budget)
+    with engine_session(execution.parallel_jobs(THREADS)):
+        with timing.stage("audit"):
+            audited = audit_model(settings, base, folder, execution, timing)
+        with timing.stage("further trainings"):
+            trained = train_for_probes(settings, base, folder, execution, timing, budget)
     manifest = manifest_of(settings, base.training, training, audited, trained)
     source, classes = replace(audited, more=trained.evidence), base.training.corpus.classes
     return Results(source, classes, manifest, settings.seed), trained
