@@ -136,7 +136,9 @@ class Recorded(Exception):
     """The tasks of a graph, which is not executed."""
 
 
-def tasks_of_run(monkeypatch: pytest.MonkeyPatch, folder: Path) -> tuple[list[Task], list[Task]]:
+def tasks_of_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, settings: Settings = RUN
+) -> tuple[list[Task], list[Task]]:
     """The audits and the further trainings of a run that is not executed."""
 
     def record(engine: str, function: Any, tasks: list[Task], workers: int, **options: Any) -> Any:
@@ -144,12 +146,12 @@ def tasks_of_run(monkeypatch: pytest.MonkeyPatch, folder: Path) -> tuple[list[Ta
 
     monkeypatch.setattr(runs, "run_graph", record)
     monkeypatch.setattr(runs, "audit_parts", partial(audit_parts, part_cost=100_000))
-    corpus = load_corpus("motif", options=RUN.options)
-    base = TrainedBase(folder, runs.training_of(RUN, corpus, None))
+    corpus = load_corpus("motif", options=settings.options)
+    base = TrainedBase(folder, runs.training_of(settings, corpus, None))
     graphs = []
     for plan in (runs.audit_model, runs.train_for_probes):
         with pytest.raises(Recorded) as recorded:
-            plan(RUN, base, folder, Execution(engine="ray", workers=2), RunTiming())
+            plan(settings, base, folder, Execution(engine="ray", workers=2), RunTiming())
         graphs.append(recorded.value.args[0])
     return graphs[0], graphs[1]
 
@@ -163,8 +165,18 @@ def test_the_jobs_of_a_run_carry_nothing_large(monkeypatch, tmp_path: Path):
     sizes = bytes_by_job(trainings)
     assert max(sizes) < JOB_BYTES < whole / 10
     own = np.array([len(pickle.dumps(task.argument.part.documents)) for task in audits])
-    assert (bytes_by_job(audits) - own).max() < JOB_BYTES
-    print(f"{whole:,} bytes with the corpus; trainings {sizes.min():,} to {sizes.max():,}")
+    more = bytes_by_job(audits) - own
+    assert more.max() < JOB_BYTES
+    print(f"\na training with its corpus: {whole:,} bytes")
+    print(f"{len(trainings)} trainings as they are sent: {sizes.min():,} to {sizes.max():,} bytes")
+    print(f"{len(audits)} audits: their documents and at most {more.max():,} bytes")
+
+
+def test_a_training_of_more_documents_is_no_larger(monkeypatch, tmp_path: Path):
+    fewer = replace(RUN, options={"documents": "1000", "length": "27"})
+    _, trainings = tasks_of_run(monkeypatch, tmp_path)
+    _, of_fewer = tasks_of_run(monkeypatch, tmp_path, fewer)
+    assert bytes_by_job(trainings).tolist() == bytes_by_job(of_fewer).tolist()
 
 
 def bytes_by_job(tasks: list[Task]) -> np.ndarray:
