@@ -216,6 +216,26 @@ class SupportsItemValues(Protocol):
 
 
 @runtime_checkable
+class SupportsBlockParts(Protocol):
+    """A model whose shown row belongs to a transformer block that can be divided into parts.
+
+    All heads of the layer count, whichever are shown. The residual connection adds the state of the
+    query's position to its item; special tokens and biases belong to no item.
+    """
+
+    def check_block(self, *, feed_forward: bool) -> None:
+        """Raise NotApplicable if the block, or its feed-forward network, cannot be divided."""
+        ...
+
+    def block_parts(self, states: States, *, feed_forward: bool) -> Tensor:
+        """(B, T, m): what each item adds to the sum of residual and attention, or to the output.
+
+        Where the layer normalizes the sum in its residual stream, to the normalized sum.
+        """
+        ...
+
+
+@runtime_checkable
 class SupportsRollout(Protocol):
     """A model that knows the attention of all of its layers."""
 

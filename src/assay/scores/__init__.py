@@ -8,6 +8,7 @@ from assay.scores.attention import (
     ATTENTION_POLARITY,
     RANDOM,
 )
+from assay.scores.block_norms import ATTENTION_BLOCK_NORM, ATTENTION_FEED_FORWARD_NORM
 from assay.scores.deeplift import DEEPLIFT
 from assay.scores.gradients import GRADIENT, GRADIENT_ATTENTION, GRADIENT_INPUT, GRADIENT_NORM
 from assay.scores.heads import (
@@ -42,6 +43,8 @@ _ALL = (
     LEAVE_ONE_OUT_MASKED,
     ATTENTION_ROLLOUT,
     ATTENTION_VALUE_NORM,
+    ATTENTION_BLOCK_NORM,
+    ATTENTION_FEED_FORWARD_NORM,
     ATTENTION_GRADIENT,
 )
 SCORES: dict[str, Score] = registry(_ALL, "assay.scores", Score)

@@ -16,7 +16,8 @@ from assay.models.adapters.attention_parts import CROSS, DECODER, is_causal
 from assay.models.adapters.pretrained import load_pretrained, longest_input, padding_id
 from assay.models.adapters.site import Site
 from assay.models.adapters.text_items import TextItems
-from assay.models.adapters.transformer import AttachedTransformer, TransformerWithValues
+from assay.models.adapters.transformer import AttachedTransformer
+from assay.models.adapters.transformer_values import TransformerWithValues
 from assay.models.adapters.trial import trial_positions, trial_table
 
 

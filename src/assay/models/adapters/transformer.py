@@ -133,7 +133,7 @@ class AttachedTransformer(TransformerProof):
 
     def head_weights(self, states: States) -> Tensor:
         """(B, H, T): the weight of each shown head on each item."""
-        own = _site_states(states)
+        own = site_states(states)
         return own.layout.item_weights(own.own[:, self.passes.heads])
 
     def shown_weights(self, heads: Tensor) -> Tensor:
@@ -149,7 +149,7 @@ class AttachedTransformer(TransformerProof):
 
     def decode_heads(self, states: States, heads: Tensor) -> Tensor:
         """(B, P, H, T) -> logits (B, P, C)."""
-        own = _site_states(states)
+        own = site_states(states)
         chosen = own.own[:, self.passes.heads]
         if not heads.requires_grad:
             # Weights that are fixed fix what stands apart and the shares within items, too.
@@ -159,18 +159,18 @@ class AttachedTransformer(TransformerProof):
 
     def weights_apart(self, states: States) -> dict[str, Tensor]:
         """The weight (B, H) of every special token, and of the sink if there is one."""
-        own = _site_states(states)
+        own = site_states(states)
         return own.layout.weights_apart(own.own[:, self.passes.heads])
 
     def decode_without_apart(self, states: States) -> Tensor:
         """Logits (B, C) with the weights of special tokens and sinks given to the items."""
-        own = _site_states(states)
+        own = site_states(states)
         proposed = own.layout.without_apart(own.own[:, self.passes.heads])
         return self._decode_positions(own, proposed[:, None])[:, 0]
 
     def proposal_bytes(self, states: States) -> int:
         """The bytes kept for a gradient per document and proposal."""
-        own = _site_states(states)
+        own = site_states(states)
         layers = self.layers
         if self.route == "row":
             layers = 1
@@ -351,32 +351,8 @@ class AttachedTransformer(TransformerProof):
             )
 
 
-class TransformerWithValues(AttachedTransformer):
-    """A transformer whose values at the site are known, and the site is a single row."""
-
-    def item_values(self, states: States) -> Tensor:
-        """(B, H, T, d): an item's value is that of its positions, by the head's own shares."""
-        own = _site_states(states)
-        assert own.values is not None
-        chosen = own.own[:, self.passes.heads]
-        shared = own.values[:, self.passes.heads] * own.layout.shares(chosen)[..., None]
-        documents, heads, width, size = shared.shape
-        flat = shared.transpose(2, 3).reshape(documents, heads * size, width)
-        return own.layout.item_weights(flat).view(documents, heads, size, -1).transpose(2, 3)
-
-    def output_matrix(self, states: States) -> Tensor | None:
-        """The output projection (H, d, m) of the shown heads; None if it was not found."""
-        own = _site_states(states)
-        assert isinstance(self.passes, SitePasses)
-        assert own.values is not None
-        matrix = self.passes.output_matrix(self._tried)
-        if matrix is None:
-            return None
-        size = own.values.shape[-1]
-        return matrix.view(-1, size, matrix.shape[-1])[self.passes.heads]
-
-
-def _site_states(states: States) -> SiteStates:
+def site_states(states: States) -> SiteStates:
+    """The states, which must be those of an attached transformer."""
     if not isinstance(states, SiteStates):
         raise TypeError(f"states of an attached transformer are SiteStates, not {type(states)}")
     return states
