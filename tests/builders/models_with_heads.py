@@ -98,6 +98,21 @@ class ThreeHeads:
     def output_matrix(self, states: States) -> Tensor:
         return self.output
 
+    def check_block(self, *, feed_forward: bool) -> None:
+        """Both forms are known."""
+
+    def block_parts(self, states: States, *, feed_forward: bool) -> Tensor:
+        """The query has no state of its own, so no residual; the tanh is divided from zero."""
+        parts = torch.einsum(
+            "bht,bhtd,hdm->btm", self.head_weights(states), self.item_values(states), self.output
+        )
+        if not feed_forward:
+            return parts
+        apart = self._rows(states)[..., : len(APART)]
+        special = torch.einsum("bhs,sm,hmd,hdn->bn", apart, self.special, self.values, self.output)
+        whole = (parts.sum(1) + special)[:, None]
+        return parts * torch.tanh(whole) / whole
+
     def rollout(self, batch: Batch) -> Tensor:
         return self.attend(self.encode(batch))  # one layer
 

@@ -166,6 +166,18 @@ def test_the_residual_belongs_to_the_item_of_the_query():
     assert (found != added)[~others].all()
 
 
+def test_a_model_of_ones_own_has_the_norms_of_its_parts():
+    """Without residual and normalization the block is the attention."""
+    view = view_of(ThreeHeads(), (4, 2))
+    torch.testing.assert_close(
+        attention_block_norm(view), SCORES["attention_value_norm"].compute(view)
+    )
+    parts = view.model.block_parts(view.states, feed_forward=True)
+    found = attention_feed_forward_norm(view)
+    torch.testing.assert_close(found[0], parts[0].norm(dim=-1))
+    assert (found[1, 2:] == 0).all()
+
+
 @pytest.mark.parametrize("family", ["albert", "t5", "bart", "esm", "distilbert", "modernbert"])
 def test_other_families_are_proved_when_they_are_found(family):
     model = attach(*tiny_transformer(family))
@@ -183,8 +195,8 @@ def test_several_rows_have_no_parts(name, site):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_models_without_a_known_block(name):
-    with pytest.raises(NotApplicable, match="`block_parts`"):
-        SCORES[name].compute(view_of(ThreeHeads(), (4,)))
+    with pytest.raises(NotApplicable, match="nor a model whose values are not seen"):
+        SCORES[name].check(attach(*tiny_transformer("deberta-v2")))
     # Gemma 2 normalizes the attention output before it adds the residual.
     with pytest.raises(NotApplicable, match="no normalization in the layer reads the sum"):
         SCORES[name].check(attach(*tiny_transformer("gemma2")))
