@@ -1,4 +1,4 @@
-"""A Ray cluster with a head and two nodes that loses a worker, a node and its head in mid-job.
+"""A Ray cluster with a head and two nodes that loses a worker, a node or its head in mid-job.
 
 Jobs are held between their training and the writing of their results, so that the loss always
 comes in the middle of a job.
@@ -83,18 +83,29 @@ def node_of(cluster, name: str):
     return found
 
 
-def test_a_lost_head_is_an_error_and_the_run_can_be_resumed(cluster, run, undisturbed):
+LOSSES = {
+    "the head of the Ray cluster at": lambda cluster: cluster.remove_node(
+        cluster.head_node, allow_graceful=False
+    ),
+    "the node of this command in the Ray cluster at": lambda cluster: (
+        cluster.head_node.kill_raylet()
+    ),
+}
+
+
+@pytest.mark.parametrize("lost", LOSSES)
+def test_a_lost_head_is_an_error_and_the_run_can_be_resumed(lost, cluster, run, undisturbed):
     address = cluster.address
     process = start(run, "ray", address)
     try:
         held, _, _ = run.hold()
-        cluster.remove_node(cluster.head_node, allow_graceful=False)
+        LOSSES[lost](cluster)
         _, errors = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 1
-    assert "Traceback" not in errors
-    assert f"the head of the Ray cluster at {address} was lost" in errors
+    assert "Traceback" not in errors, errors
+    assert f"{lost} {address} was lost" in errors
     assert "--resume" in errors
     cluster.shutdown()  # the nodes, with the job that is still held
     finished = {path.name for path in (run.out / "jobs").iterdir()}

@@ -31,6 +31,10 @@ STORE_BYTES = 256 * 2**20  # for the arguments of running jobs; beyond it Ray us
 CONNECT_SECONDS = 10.0
 WAIT_SECONDS = 2.0  # for a job, between looks at the head
 HEAD_SECONDS = 20.0  # without an answer; after 60 Ray would end this process without our message
+CONTINUE = (
+    "The finished jobs are kept: run the same command with --resume when the cluster runs again, "
+    "or with --resume and another --engine."
+)
 # No usage statistics, and no change to the graphics cards a job sees: those belong to the job.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -54,7 +58,7 @@ def ray_workers(
     with ExitStack() as stack:
         session = _session or stack.enter_context(ray_session(count))
         session.start(address)
-        workers = _RayTasks(function, count, shared, _Head(_head_address(address)))
+        workers = _RayTasks(function, count, shared, _Head.of_running_ray(address))
         try:
             yield workers
         finally:
@@ -167,37 +171,49 @@ def _check_connection(address: str) -> None:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
 
 
-def _head_address(address: str | None) -> str:
-    """Where the head of the running Ray listens: for a Ray client, what it is connected to."""
-    import ray
-
-    if address is not None and address.startswith("ray://"):
-        return address
-    return str(ray.get_runtime_context().gcs_address)
-
-
 class _Head:
-    """The head of the cluster, without which no job is started and no result comes back."""
+    """The head of the cluster and the node of this process: without them no result comes back."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, node: str | None = None) -> None:
         self._address = address
+        self._node = node  # None for a Ray client, which is on no node
         self._silent_since: float | None = None
 
+    @classmethod
+    def of_running_ray(cls, address: str | None) -> "_Head":
+        """The head that this process is connected to; a Ray client knows only its address."""
+        import ray
+
+        if address is not None and address.startswith("ray://"):
+            return cls(address)
+        context = ray.get_runtime_context()
+        return cls(context.gcs_address, context.get_node_id())
+
     def check(self) -> None:
-        """Raise an error if the head has not answered for `HEAD_SECONDS`."""
+        """Raise an error if the node is dead or the head is silent for `HEAD_SECONDS`."""
         now = time.monotonic()
         try:
             _check_connection(self._address)
         except OSError as error:
             self._silent_since = self._silent_since or now
             if now - self._silent_since >= HEAD_SECONDS:
-                raise UserError(
-                    f"the head of the Ray cluster at {self._address} was lost ({error}). The "
-                    "finished jobs are kept: start the cluster again and run the same command "
-                    "with --resume, or continue with --resume and another --engine."
-                ) from error
+                lost = f"the head of the Ray cluster at {self._address} was lost ({error})"
+                raise UserError(f"{lost}. {CONTINUE}") from error
         else:
             self._silent_since = None
+            if self._node is not None and not _is_alive(self._node):
+                raise self.node_lost()
+
+    def node_lost(self) -> UserError:
+        """The error if the node of this process is dead."""
+        lost = f"the node of this command in the Ray cluster at {self._address} was lost"
+        return UserError(f"{lost}. {CONTINUE}")
+
+
+def _is_alive(node: str) -> bool:
+    import ray
+
+    return any(each["NodeID"] == node and each["Alive"] for each in ray.nodes())  # type: ignore[no-untyped-call]
 
 
 def run_packed(content: bytes, references: Mapping[str, Any]) -> Done[Any] | Failed:
@@ -262,6 +278,8 @@ class _RayTasks(Generic[Argument, Result]):
             errors.ObjectLostError,
         ) as loss:
             return Lost(f"was lost by Ray ({type(loss).__name__})")
+        except errors.LocalRayletDiedError as error:
+            raise self._head.node_lost() from error
         except errors.RayTaskError as error:  # the result cannot be pickled
             return Failed(error)
         return outcome
