@@ -1,90 +1,112 @@
-"""Measure the largest memory of every probe on documents of 4,000 items.
+"""Measure the largest memory of every probe and every costly score on documents of 4,000 items.
 
     python scripts/measure_memory.py
-    python scripts/measure_memory.py input_erasure,states --encoder cnn --seconds 600
+    python scripts/measure_memory.py input_erasure,states,lime --documents 4 --seconds 600
 
-The corpus is generated: four test documents of the given length and short ones for training, with
-two long ones among them so that training meets them too. Every probe is one `assay run` with the
-model in its default size, on one thread and in one process. Its largest resident memory is that
-which Linux records, with Python and torch. A run that takes longer than the given seconds is
-stopped, and its row says so.
+Each is computed by the audit of a run, in a process of its own and on one thread, with a BiLSTM of
+the default size that is not trained, because training changes no shapes. The documents consist of
+random words. A batch holds one document of this length, so further documents take longer but need
+no more memory. The largest resident memory is the one that Linux records for the whole process,
+with Python and torch. What takes longer than the given seconds is stopped, and its row shows the
+largest memory until then.
 """
 
 import argparse
 import subprocess
 import sys
-import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
-LONG_DOCUMENTS, SHORT_DOCUMENTS, SHORT = 4, 24, 20
-WORDS = 2000
 
+def measure(name: str, documents: int, items: int) -> None:
+    """Compute one probe with the cheap scores, or one score, and print what it cost."""
+    import torch
 
-def write_table(path: Path, length: int) -> None:
-    """Documents of random words in two classes; a word of its class stands in every tenth place."""
-    import numpy as np
+    from assay.bench.length import EMBEDDING, SEED, SIZE, WORDS, DocumentShape, random_documents
+    from assay.config import EXACT_BELOW
+    from assay.data.vocabulary import SPECIALS, Vocabulary
+    from assay.models.build import build_model
+    from assay.models.classifier import ModelConfig
+    from assay.probes import PROBES
+    from assay.runs.audit import audit_documents
+    from assay.scores.score import RunDocuments
 
-    rng = np.random.default_rng(0)
-    lengths = [(split, SHORT) for split in ("train", "dev") for _ in range(SHORT_DOCUMENTS)]
-    lengths += [("train", length)] * 2 + [("test", length)] * LONG_DOCUMENTS
-    with path.open("w", encoding="utf-8") as file:
-        file.write("split,label,text\n")
-        for row, (split, size) in enumerate(lengths):
-            label = "ab"[row % 2]
-            items = [f"word{word}" for word in rng.integers(WORDS, size=size)]
-            items[::10] = [f"sign{label}"] * len(items[::10])
-            file.write(f"{split},{label},{' '.join(items)}\n")
+    torch.set_num_threads(1)
+    vocabulary = Vocabulary(SPECIALS + tuple(f"word{i}" for i in range(WORDS)))
+    config = ModelConfig(
+        task="classification",
+        encoder="bilstm",
+        attention="additive",
+        embedding=EMBEDDING,
+        size=SIZE,
+        classes=("negative", "positive"),
+        words=len(vocabulary),
+    )
+    drawn = random_documents(DocumentShape(documents, items), vocabulary)
+    of_run = RunDocuments.of(drawn)
+    # Of the long documents of a run the shortest is computed both ways, which takes minutes here.
+    other = replace(of_run, ids=(*of_run.ids, "other"), lengths=(*of_run.lengths, EXACT_BELOW))
+    start = time.process_time()
+    found = audit_documents(
+        build_model(config, SEED).eval(),
+        drawn,
+        vocabulary,
+        probes=(name,) if name in PROBES else ("agreement",),
+        scores=None if name in PROBES else ("attention", name),
+        sample=0 if name == "agreement" else len(other.ids),
+        run=other,
+        seed=SEED,
+        model_seed=SEED,
+    )
+    seconds = time.process_time() - start
+    absent = found.not_applicable.get(name, "")
+    print(f"{seconds:6.0f} s  {len(found.evidence):,} rows {absent}", flush=True)
 
 
 def peak_megabytes(process: int) -> int:
     """The largest resident memory of a process so far; 0 if it has just ended."""
     try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0
-    found = [int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
-    return found[0] // 2**10 if found else 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) // 2**10
 
 
-def run(command: list[str], seconds: float, log: Path) -> tuple[str, int, float]:
-    """How a command ended, its largest memory in MB, and how long it took."""
-    start, peak = time.monotonic(), 0
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
-        while process.poll() is None:
-            peak = max(peak, peak_megabytes(process.pid))
-            if time.monotonic() - start > seconds:
-                process.kill()
-                process.wait()
-                return "stopped", peak, time.monotonic() - start
-            time.sleep(0.2)
-    ended = "finished" if process.returncode == 0 else log.read_text(encoding="utf-8")[-300:]
-    return ended, peak, time.monotonic() - start
+def watch(command: list[str], seconds: float) -> tuple[str, int]:
+    """What a command printed, and its largest memory in MB."""
+    peak, end = 0, time.monotonic() + seconds
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    while process.poll() is None:
+        peak = max(peak, peak_megabytes(process.pid))
+        if time.monotonic() > end:
+            process.kill()
+        time.sleep(0.05)
+    printed, _ = process.communicate()
+    return printed.strip() or f"stopped, return code {process.returncode}", peak
 
 
 def main() -> None:
-    from assay.probes import PROBES
-
     parser = argparse.ArgumentParser()
-    parser.add_argument("probes", nargs="?", default=",".join(PROBES))
-    parser.add_argument("--length", type=int, default=4000)
-    parser.add_argument("--encoder", default="bilstm")
-    parser.add_argument("--sample", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=1800)
+    parser.add_argument("names", nargs="?", help="probes and scores; all without it")
+    parser.add_argument("--documents", type=int, default=1)
+    parser.add_argument("--items", type=int, default=4000)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    print(f"{given.encoder}, {LONG_DOCUMENTS} test documents of {given.length:,} items")
-    with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.csv"
-        write_table(table, given.length)
-        for probe in given.probes.split(","):
-            out = Path(folder) / probe
-            command = [sys.executable, "-m", "assay", "run", "table", "--data", str(table)]
-            command += ["--encoder", given.encoder, "--probes", probe, "--seeds", "1"]
-            command += ["--sample", str(given.sample), "--engine", "serial", "--threads", "1"]
-            command += ["--out", str(out)]
-            ended, peak, seconds = run(command, given.seconds, Path(folder) / "log.txt")
-            print(f"{probe:20} {peak:6,} MB {seconds:6.0f} s  {ended}", flush=True)
+    if given.one:
+        measure(given.names, given.documents, given.items)
+        return
+    from assay.probes import PROBES
+    from assay.scores import SCORES
+
+    probes = [name for name, probe in PROBES.items() if probe.measure and not probe.heads]
+    costly = [name for name, score in SCORES.items() if score.costly]
+    print(f"{given.documents} document(s) of {given.items:,} items", flush=True)
+    for name in given.names.split(",") if given.names else probes + costly:
+        own = [sys.executable, __file__, name, "--one", "--documents", str(given.documents)]
+        printed, peak = watch([*own, "--items", str(given.items)], given.seconds)
+        print(f"{name:22} {peak:6,} MB {printed}", flush=True)
 
 
 if __name__ == "__main__":
