@@ -67,7 +67,7 @@ def _norms(view: View, parts: Tensor) -> Tensor:
 ATTENTION_BLOCK_NORM = Score(
     name="attention_block_norm",
     question="How large is what the item adds to the attention layer with its residual connection?",
-    paper="Kobayashi et al. 2021, section 3",
+    paper="Kobayashi et al. 2021",
     compute=attention_block_norm,
     check=attention_block,
     heads=True,
@@ -76,7 +76,7 @@ ATTENTION_BLOCK_NORM = Score(
 ATTENTION_FEED_FORWARD_NORM = Score(
     name="attention_feed_forward_norm",
     question="How large is what the item adds to the output of the layer, feed-forward included?",
-    paper="Kobayashi et al. 2023, section 3; integrated gradients from a zero input",
+    paper="Kobayashi et al. 2023; integrated gradients from a zero input",
     compute=attention_feed_forward_norm,
     check=whole_block,
     heads=True,
