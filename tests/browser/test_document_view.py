@@ -273,7 +273,10 @@ def test_side_by_side_is_the_papers_figure_1(page: Page) -> None:
     assert heads == ["attention", "alternative weights, same prediction"]
     outcomes = page.locator("#pair .outcome").all_inner_texts()
     assert re.fullmatch(r"predicts (negative|positive) 0\.\d{3}", outcomes[0])
-    assert re.fullmatch(r"predicts \w+ [01]\.\d{3}; TVD 0\.010, JSD 0\.\d{3}", outcomes[1])
+    assert re.fullmatch(
+        r"predicts \w+ [01]\.\d{3}; moved by 0\.010 \(TVD\), weights by 0\.\d{3} \(JSD\)",
+        outcomes[1],
+    )
     one, other = (
         page.locator("#pair .heat").nth(place).locator("bdi").all_inner_texts() for place in (0, 1)
     )

@@ -75,7 +75,9 @@ def trial(opened: tuple[Page, pl.DataFrame]) -> Trial:
 
 def test_opens_with_the_models_own_weights(trial: Trial) -> None:
     trial.agrees_with(np.array(trial.row["attention"]))
-    assert trial.page.inner_text("#what-if-result").endswith("TVD 0.000, the weights by JSD 0.000.")
+    assert trial.page.inner_text("#what-if-result").endswith(
+        "moved by 0.000 (TVD), the weights by 0.000 (JSD)."
+    )
 
 
 def test_uniform(trial: Trial) -> None:

@@ -1,5 +1,6 @@
 """Tests of the printed verdict: the counts first, one line per claim, and the terminal's width."""
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -40,3 +41,9 @@ def test_reasons_are_wrapped_to_the_terminal(monkeypatch, terminal: int, most: i
     _, _, *reasons = claim_lines([finding("agrees")], explain=True)
     assert most - 12 < max(map(len, reasons)) <= most
     assert " ".join(line.strip() for line in reasons) == WHY.strip()
+
+
+def test_an_explained_claim_is_said_in_a_sentence() -> None:
+    said = replace(finding("agrees"), says="Attention orders the items as other measures do.")
+    _, _, first, *_ = claim_lines([said], explain=True)
+    assert first.startswith("  Claim: Attention orders the items as other measures do.")

@@ -140,7 +140,9 @@ def test_each_document_is_shown_under_both_weights_with_both_predictions(page: s
     assert names == ["attention", "alternative weights, prediction within 0.01", "leave-one-out"]
     own, alternative = re.findall(r'class="outcome"><bdi>([^<]*)</bdi>', article)
     assert re.fullmatch(r"\S+ 0\.\d{3}", own)
-    assert re.fullmatch(r"\S+ [<0.\d]+, TVD 0\.010, JSD 0\.\d{3}", alternative)
+    assert re.fullmatch(
+        r"\S+ [<0.\d]+, moved by 0\.010 \(TVD\), weights by 0\.\d{3} \(JSD\)", alternative
+    )
 
 
 def test_headings_descend_one_step_at_a_time(elements: Elements) -> None:
@@ -292,3 +294,11 @@ def test_a_run_directory_of_version_0_1_is_drawn_with_plain_names(own_run: Path)
     assert "permutation" in text
     assert "τ of attention with gradient" in text  # the report's own words need no declaration
     assert found.named("img")
+
+
+@pytest.mark.parametrize("probe", sorted(PROBES))
+def test_every_probe_has_a_section_with_prose_of_its_own(probe: str) -> None:
+    source = bundle._read("pages", f"probe_{probe}.html")
+    lead = re.search(r"{% block lead %}(.*?){% endblock %}", source, re.DOTALL)
+    assert lead is not None
+    assert lead[1].count(".") >= 2

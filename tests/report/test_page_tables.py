@@ -60,7 +60,9 @@ def test_every_figure_and_table_of_a_page_has_an_anchor_of_its_own(page: Path):
         assert numbers
     for anchor, _, _ in anchors:
         assert text.count(f' id="{anchor}"') == 1, anchor
-    assert text.count('<figure class="plate"') == sum(name == "Figure" for _, name, _ in anchors)
+    figures = text.count('<figure class="plate"') + text.count('<figure class="twin"')
+    assert figures == sum(name == "Figure" for _, name, _ in anchors)
+    assert ("figure-typical-document", "Figure", "1") in anchors
 
 
 def test_the_files_hold_the_tables_of_the_page(page: Path):

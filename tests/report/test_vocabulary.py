@@ -87,6 +87,12 @@ def test_the_small_multiples_count_every_item_once(record: RunRecord) -> None:
     assert [one.name for one in lengths][:1] == ["1–5"]
 
 
+def test_ranges_are_named_by_their_ends() -> None:
+    assert vocabulary._names((1, 2, 5, 11, 16)) == dict(
+        enumerate(["1", "2–4", "5–10", "11–15", "16+"])
+    )
+
+
 def test_figures_name_the_words_and_hold_few_points(record: RunRecord) -> None:
     drawn = {figure.name: figure for figure in word_figures(record)}
     assert {"words_all", "words_class_1", "words_position", "words_length"} <= set(drawn)

@@ -155,7 +155,7 @@ class TestGuides:
         assert (leaked["finding"], leaked["effect"] < 0) == ("contradicted", True)
 
     def test_the_better_of_uniform_and_permuted_is_the_baseline(self):
-        assert "over uniform weights" in self.guided(0.9, 0.0)["why"]
+        assert "over equal weights" in self.guided(0.9, 0.0)["why"]
 
     def test_one_seed_decides_nothing(self):
         found = self.guided(0.9, 0.0, seeds=(0,))

@@ -1,7 +1,8 @@
 """What a command prints of a finished run: the model's quality, the count of findings, the claims.
 
-A claim takes one line of at most 80 characters. The reasons, with all numbers, are printed on
-demand (`--explain`) and stand in the report.
+A claim takes one line of at most 80 characters, under the name that `--require` takes. The claim as
+a sentence and the reason, with all numbers, are printed on demand (`--explain`) and stand in the
+report.
 """
 
 import shutil
@@ -87,9 +88,8 @@ def claim_lines(verdict: Sequence["ClaimFinding"], explain: bool = False) -> Ite
         elif explain:
             yield f"{claim.finding:<12} {claim.claim}"
         if explain:
-            yield from textwrap.wrap(
-                claim.why, columns(), initial_indent="  ", subsequent_indent="  "
-            )
+            said = f"Claim: {claim.says} {claim.why}" if claim.says else claim.why
+            yield from textwrap.wrap(said, columns(), initial_indent="  ", subsequent_indent="  ")
 
 
 def claim_line(claim: "ClaimFinding") -> str:

@@ -52,7 +52,7 @@ def _options(settings: Fields) -> Iterator[str]:
         yield from ("--probes", ",".join(map(str, probes)))
 
 
-LONGEST_WHY = 900
+LONGEST_WHY = 1200
 OPENING = """\
 Attention gives each item of a document (a word, or whatever the model reads one by one) a share; \
 the shares add up to 100 %. A document shaded by these weights is a heat map. What may be said \

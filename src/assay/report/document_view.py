@@ -38,9 +38,9 @@ HALF_OF_ALL = math.log(2) / 2  # JSD
 NOTHING = 0.05  # TVD, as for the claim that the prediction depends on the weights
 CONFIDENT = 0.9
 SORTS = {  # column: its name in the list
-    "tau": "τ with leave-one-out",
-    "jsd": "JSD of alternative weights",
-    "shuffled": "TVD when shuffled",
+    "tau": "rank agreement with leave-one-out (τ)",
+    "jsd": "distance of other weights (JSD)",
+    "shuffled": "change when shuffled (TVD)",
     "confidence": "confidence",
     "length": "number of items",
 }

@@ -15,7 +15,9 @@ from assay.data.files import write_text
 from assay.report.figure_data import to_csv
 from assay.report.text import MINUS, MISSING, latex
 
-FIGURE = re.compile(r'(<figure class="plate" id="([^"]+)">)(.*?)(<figcaption>|</figure>)', re.S)
+FIGURE = re.compile(
+    r'(<figure class="(?:plate|twin)" id="([^"]+)">)(.*?)(<figcaption>|</figure>)', re.S
+)
 TABLE = re.compile(r'(<div class="scroll"[^>]*aria-label="([^"]*)"[^>]*>)\s*<table')
 LONGEST_CELL = 400
 

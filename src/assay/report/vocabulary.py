@@ -136,7 +136,8 @@ def _names(starts: tuple[int, ...]) -> dict[int, str]:
     ends = [*(end - 1 for end in starts[1:]), None]
     pairs = zip(starts, ends, strict=True)
     names = [f"{low}+" if high is None else f"{low}–{high}" for low, high in pairs]
-    return {place: names[place].replace("1–1", "1") for place in range(len(starts))}
+    alone = {place: f"{low}" for place, low in enumerate(starts) if low + 1 in starts}
+    return dict(enumerate(names)) | alone
 
 
 def _profiles(table: pl.DataFrame, where: pl.Expr, names: dict[int, str]) -> list[Profile]:

@@ -357,6 +357,11 @@ def _would_settle(needed: Fields) -> str | None:
 def _numbers(row: Fields, key: str, value: str) -> tuple[NamedNumber, ...]:
     listed = [Fields.of(each, f"{row.place}, {key}") for each in row.rows(key)]
     return tuple(
-        NamedNumber(each.need("name"), each.number(value), each.number("low"), each.number("high"))
+        NamedNumber(
+            each.text("says") or each.need("name"),
+            each.number(value),
+            each.number("low"),
+            each.number("high"),
+        )
         for each in listed
     )

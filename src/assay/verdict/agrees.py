@@ -39,6 +39,10 @@ REFERENCES = {  # the quantity that shows whether the reference agrees with itse
     "leave_one_out": "tau_leave_one_out_leave_one_out_masked",
     "gradient": "tau_gradient_integrated_gradients",
 }
+GLOSSES = {
+    "leave_one_out": "Leave-one-out takes out each item in turn",
+    "gradient": "The gradient says how strongly the prediction reacts to each item",
+}
 BETWEEN = "tau_gradient_leave_one_out"
 PUBLISHED = ("tau_attention_leave_one_out", "tau_attention_gradient", BETWEEN)
 EXPECTED = "top_overlap_expected"
@@ -56,8 +60,13 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     if not measures:
         says = left_out or "This model gives neither leave-one-out nor gradients to compare with."
         return Reading(says=says, reason="reference too weak", beside=beside)
-    listed = ", ".join(f"{each.name} {short(each.estimate.value)}" for each in measures)
-    says = f"Agreement of attention, from shuffled weights (0) to the same order (1): {listed}."
+    listed = ", ".join(f"{each.said} {short(each.estimate.value)}" for each in measures)
+    glosses = " ".join(f"{GLOSSES[name]}." for name in strong)
+    says = (
+        "Agreement of attention with other methods, where 0 is no better than chance and 1 the "
+        f"same order: {listed}. Rank agreement compares the order of all items (Kendall's tau). "
+        f"{glosses}"
+    )
     return Reading(says=f"{says} {left_out}".rstrip(), measures=measures, beside=beside)
 
 
@@ -76,7 +85,8 @@ def _self_agreement(evidence: pl.DataFrame) -> dict[str, float | None]:
 def _measures(evidence: pl.DataFrame, reference: str) -> Iterator[Measure]:
     said = reference.replace("_", "-")
     mean = mean_estimate(values_of(evidence, TAU.format(reference)), SIGNED_BOUNDS)
-    yield Measure(f"tau with {said}", mean, TAU_FORMULA.format(reference))
+    formula = TAU_FORMULA.format(reference)
+    yield Measure(f"tau with {said}", mean, formula, f"rank agreement with {said}")
     shares = by_document(evidence, [OVERLAP.format(reference), EXPECTED])
     if shares is None or not (shares[:, 1] < 1).any():
         return
@@ -97,8 +107,8 @@ def _left_out(reference: str, tau: float | None) -> str:
     if tau is None:
         return f"{said} is left out: its agreement with itself was not measured."
     return (
-        f"{said} is left out: its agreement with itself is a tau of {short(tau)}, below "
-        f"{WEAK_REFERENCE}."
+        f"{said} is left out: computed in two ways, it agrees with itself only by "
+        f"{short(tau)} (Kendall's tau), below {WEAK_REFERENCE}."
     )
 
 

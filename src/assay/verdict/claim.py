@@ -78,6 +78,12 @@ class Measure:
     name: str
     estimate: Estimate
     formula: str  # how it is recomputed from the rows of summary.csv; see docs/verdict.md
+    says: str = ""  # its name in plain words; empty where the name is plain
+
+    @property
+    def said(self) -> str:
+        """What sentences call it."""
+        return self.says or self.name
 
 
 class Beside(NamedTuple):

@@ -107,6 +107,7 @@ def _measure(case: Case, measure: Measure, level: float) -> dict[str, Any]:
     low, high, low95, high95 = map(_number, bounds)
     return {
         "name": measure.name,
+        "says": measure.said,
         "effect": estimate.value,
         "low": low,
         "high": high,

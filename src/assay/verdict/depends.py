@@ -12,7 +12,7 @@ from assay.statistics.estimates import mean_estimate
 from assay.statistics.intervals import median_interval
 from assay.verdict.claim import JAIN_WALLACE, SHARE_BOUNDS, Beside, Claim, Measure, Reading
 from assay.verdict.tables import values_of
-from assay.verdict.wording import short
+from assay.verdict.wording import points
 
 SUPPORTED_ABOVE = 0.10  # TVD
 CONTRADICTED_BELOW = 0.05  # TVD: five points of probability
@@ -28,8 +28,8 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         )
     mean = mean_estimate(moved, SHARE_BOUNDS)
     says = (
-        "With every weight moved to another item, the prediction moves by a TVD of "
-        f"{short(mean.value)} on average over {mean.n} documents."
+        "When every weight goes to another item, the prediction moves by "
+        f"{points(mean.value)} on average over {mean.n} documents."
     )
     published = values_of(evidence, "median_tvd")
     return Reading(

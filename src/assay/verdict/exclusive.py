@@ -47,8 +47,10 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     measures = tuple(_measures(found, searched))
     own, shuffled = (found[name].to_numpy().mean() for name in (OWN, SHUFFLED))
     says = (
-        f"With the prediction held (TVD at most {SHOWN_EPS}), the weights can move by a JSD of "
-        f"{short(own)} on average; shuffled weights by {short(shuffled)}."
+        f"While the prediction stays within {100 * SHOWN_EPS:g} point of probability (TVD "
+        f"{SHOWN_EPS:g}), the distance between the model's heat map and another one can be "
+        f"{short(own)} on average (JSD, 0 = same, 0.69 = as far as possible). For shuffled weights "
+        f"it can be {short(shuffled)}."
     )
     asked = evidence.filter(pl.col("quantity") == FREE).drop_nulls("value")["instance"].n_unique()
     return Reading(

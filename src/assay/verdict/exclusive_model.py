@@ -29,7 +29,7 @@ from assay.verdict.claim import (
     Reading,
 )
 from assay.verdict.tables import by_model, values_of
-from assay.verdict.wording import short
+from assay.verdict.wording import points, short
 
 SUPPORTED_ABOVE = 0.10  # TVD
 CONTRADICTED_BELOW = 0.05  # TVD
@@ -44,25 +44,27 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     beside = tuple(_beside(evidence))
     if len(chains) < min(trained, FEWEST_MODELS):
         says = (
-            f"Only {len(chains)} of {trained} chains reached far attention. A search that stays "
-            "near proves nothing."
+            f"Only {len(chains)} of {trained} searches for a look-alike model reached very "
+            "different attention. A search that stays near proves nothing."
         )
         return Reading(says=says, reason="search too weak", beside=beside, n=len(names))
     if not names:
-        says = "No chain of imitation models was trained."
+        says = "No look-alike models were trained."
         return Reading(says=says, reason="nothing to measure", beside=beside)
     failed = _failure(evidence)
     if failed is not None:
         return Reading(says=failed, reason="search too weak", beside=beside, n=len(names))
     mean = mean_estimate(costs, SIGNED_BOUNDS)
-    measures = [Measure("mean over chains", mean, FORMULA)]
+    measures = [Measure("mean over chains", mean, FORMULA, "mean over the searches")]
     for chain, column in zip(chains, costs.T, strict=True):
         estimate = mean_estimate(column, SIGNED_BOUNDS)
         formula = CHAIN_FORMULA.format(chain)
-        measures.append(Measure(f"chain with seed {chain}", estimate, formula))
+        says = f"search with seed {chain}"
+        measures.append(Measure(f"chain with seed {chain}", estimate, formula, says))
     says = (
-        f"Far attention costs a TVD of {short(mean.value)} from the base model's predictions (mean "
-        f"over {len(chains)} chains, {short(costs.mean(0).min())} in the cheapest)."
+        "With very different attention, a look-alike model imitates the predictions worse by "
+        f"{points(mean.value)} than with free attention (mean over {len(chains)} searches; "
+        f"{short(costs.mean(0).min())} in the cheapest one)."
     )
     return Reading(
         says=says,
@@ -87,9 +89,9 @@ def _failure(evidence: pl.DataFrame) -> str | None:
     if not len(near) or not len(between) or near.mean() <= between.mean() + CONTRADICTED_BELOW:
         return None
     return (
-        f"Without any push the imitation stays at a TVD of {short(near.mean())} from the base "
-        f"model's predictions; another seed reaches {short(between.mean())}. A model that does not "
-        "make the same predictions proves nothing."
+        f"Even with free attention, the look-alike models miss the predictions by "
+        f"{points(near.mean())}; a copy trained with another seed misses them by "
+        f"{short(between.mean())}. A model that does not make the same predictions proves nothing."
     )
 
 
@@ -98,17 +100,19 @@ def _weakness(evidence: pl.DataFrame, chains: int) -> str | None:
     near, between = _near_tvd(evidence), _seeds_tvd(evidence)
     if not len(between):
         return (
-            "This run did not measure how far predictions move between seeds (probe 'seeds'), so "
-            "a failed imitation cannot be told from a costly one."
+            "This run did not measure how far the predictions of a retrained copy are (probe "
+            "'seeds'), so a failed imitation cannot be told from a costly one."
         )
     if not len(near) or near.mean() > between.mean():
-        reached = f"a TVD of {short(near.mean())}" if len(near) else "nothing"
+        if not len(near):
+            return "No look-alike model was trained with free attention."
         return (
-            f"Without any push the imitation reaches {reached}, no better than another seed "
+            f"Even with free attention, the look-alike models miss the predictions by "
+            f"{points(near.mean())}, no better than a copy trained with another seed "
             f"({short(between.mean())})."
         )
     if (values_of(evidence, "far_converged") == 1).sum() < chains:
-        return "The far models were still improving when their epochs ended."
+        return "The look-alike models were still improving when their training ended."
     return None
 
 

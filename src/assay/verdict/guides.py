@@ -26,7 +26,7 @@ from assay.verdict.tables import f1_tables
 SUPPORTED_ABOVE = 0.06
 CONTRADICTED_BELOW = 0.04
 OWN, SEEN, UNSEEN = "base", "seen", "unseen"
-BASELINES = ("uniform", "permuted")
+BASELINES = {"uniform": "equal weights", "permuted": "permuted weights"}
 FORMULA = (
     "common_f1(f1[base]) - max(common_f1(f1[uniform]), common_f1(f1[permuted])) "
     "- (common_f1(f1[seen]) - common_f1(f1[unseen]))"
@@ -44,9 +44,10 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     effect = mean_estimate(tables[OWN] - tables[baseline] - leak, SIGNED_BOUNDS)
     gain = scores[OWN].value - scores[baseline].value
     says = (
-        f"With this model's weights, a model without context gains {gain:+.3f} F1 over {baseline} "
-        f"weights, the better of uniform and permuted (mean over {effect.models} seeds). Weights "
-        f"that may give the label away gain {leak.mean():+.3f}; this is subtracted."
+        "With this model's weights, a simpler model that reads items one by one gains "
+        f"{gain:+.3f} (F1, 1 = every prediction right) over {BASELINES[baseline]}, the better of "
+        f"equal and permuted ones (mean over {effect.models} trainings). Weights that may give the "
+        f"label away gain {round(leak.mean(), 3) + 0:+.3f}; this is subtracted."
     )
     beside = tuple(Beside.of(f"F1 with {name} weights", each) for name, each in scores.items())
     return Reading(

@@ -30,7 +30,7 @@ SUPPORTED_ABOVE = HOLDS_ABOVE
 CONTRADICTED_BELOW = FAILS_BELOW
 LEAST_GAIN = 0.10  # of the items: what the best order must save over the random one
 SOON_BELOW = 0.5  # of the items: a later change is not soon, whatever the best order needs
-BEST = {"optimal": "the smallest flipping set", "gradient": "the gradient order"}
+BEST = {"optimal": "the best possible order", "gradient": "the order of the gradient"}
 FRACTION, NEVER = "fraction_never_one", "never_flips"
 
 
@@ -63,7 +63,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     means = fractions.mean(0)
     says = (
         f"In attention's order, {means[1]:.0%} of a document's items are erased when the decision "
-        f"changes; {means[0]:.0%} in a random order, {means[2]:.0%} with {BEST[best]}."
+        f"changes; {means[0]:.0%} in a random order, {means[2]:.0%} in {BEST[best]}."
     )
     late = f"{means[1]:.0%} of the items must be erased first, which is not soon."
     return Reading(

@@ -39,10 +39,11 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     if not measures:
         says = "There is no second model, or no document with two items, to compare."
         return Reading(says=says, reason="nothing to measure")
-    listed = " and ".join(f"{each.name} {short(each.estimate.value)}" for each in measures)
+    listed = " and ".join(f"{each.said} {short(each.estimate.value)}" for each in measures)
     says = (
-        f"Between all pairs of {measures[0].estimate.models} models, from shuffled weights (0) to "
-        f"the same order (1): {listed}."
+        f"The model was trained {measures[0].estimate.models} times. Agreement of two trainings, "
+        f"where 0 is no better than chance and 1 the same order: {listed}. Rank agreement compares "
+        "the order of all items (Kendall's tau)."
     )
     return Reading(says=says, measures=measures, beside=tuple(_beside(evidence)))
 
@@ -51,7 +52,7 @@ def _measures(evidence: pl.DataFrame) -> Iterator[Measure]:
     names, pairs, taus = _pair_table(evidence, TAU)
     if len(names):
         tau = mean_estimate(pair_values(taus, pairs), SIGNED_BOUNDS)
-        yield Measure("tau", tau, TAU_FORMULA)
+        yield Measure("tau", tau, TAU_FORMULA, "rank agreement")
     names, pairs, overlaps = _pair_table(evidence, OVERLAP)
     expected = _expected(evidence, names)
     if len(names) and (expected < 1).any():

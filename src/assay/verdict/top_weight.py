@@ -75,7 +75,7 @@ CLAIM = Claim(
     name="top weight matters",
     notion="faithfulness",
     says="Where a single item decides, it is the one with the highest weight.",
-    clause="where a single item decides, it is the one with the highest weight",
+    clause="the item with the highest weight is the one that decides, where a single item does",
     may_be_said="Where one {word} alone decides, it is mostly the darkest one.",
     may_not_be_said="Do not point at the darkest {word} as the decisive one: where one {word} "
     "alone decides, it is mostly another.",

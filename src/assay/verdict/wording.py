@@ -27,7 +27,7 @@ def _interval(case: Case, found: Mapping[str, Any]) -> str:
         bounds = f"{level} interval {short(found['low'])} to {short(found['high'])}"
     named, joined = "Effect", ""
     if len(case.measures) > 1:
-        name = case.binding.name
+        name = case.binding.said
         named = f"{name[:1].upper()}{name[1:]}:"
         joined = f" {_joined(case)}"
     return f"{named} {short(found['effect'])} ({bounds}; {rule}).{joined}"
@@ -58,7 +58,7 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
         case "search too weak":
             return f"Undecided: the search is too weak.{_barred(case)}"
         case "reference too weak":
-            return "Undecided: no reference is strong enough."
+            return "Undecided: no other method is reliable enough to judge attention."
         case None:
             return ""
     return f"Undecided: {found['reason']}.{_barred(case)}"
@@ -75,7 +75,7 @@ def _between(case: Case) -> str:
     above, between, below = places.values()
     for each in case.measures:
         value = each.estimate.value
-        (above if value > high else below if value < low else between).append(each.name)
+        (above if value > high else below if value < low else between).append(each.said)
     if len(between) == len(case.measures):
         subject = "the effect lies" if len(between) == 1 else "all measures lie"
         return (
@@ -103,6 +103,11 @@ def _settle(case: Case, settle: Mapping[str, int] | None) -> str:
         return " No affordable number of documents or models would settle it."
     amounts = " and ".join(f"{count:,} {unit}" for unit, count in settle.items())
     return f" About {amounts} would settle it, if the effect stays where it is."
+
+
+def points(value: float) -> str:
+    """A total variation distance as a reader says it, with its name and number."""
+    return f"{round(100 * value, 1) + 0:.1f} points of probability (TVD {short(value)})"
 
 
 def short(value: float) -> str:

@@ -1,5 +1,6 @@
 """Figures and tables of models trained for a probe."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import polars as pl
 import pytest
 
 from assay.report.charts import figures
+from assay.report.charts.frontier import Plane, Point, mark_labels, plane_of
 from assay.report.charts.intervals import tenths
 from assay.report.charts.style import Figure, live
 from assay.report.page import render
@@ -137,6 +139,26 @@ def test_the_sweep_is_compared_with_seeds_uniform_and_alternative_weights(
         f"furthest weights per document, prediction within 0.01: mean JSD "
         f"{means.mean():.3f}, mean TVD 0.010"
     ]
+
+
+def test_every_kind_of_mark_is_named_on_the_plane_and_no_name_covers_another(record: RunRecord):
+    labels = mark_labels(plane_of(record))
+    names = {"look-alikes", "trained again", "uniform weights", "furthest weights"}
+    assert {label.text for label in labels} == names
+    pairs = itertools.combinations(labels, 2)
+    assert not any(one.overlaps(other) for one, other in pairs)
+
+
+def test_names_of_marks_in_one_place_are_moved_apart():
+    same = Point("x", 0.3, 0.1)
+    labels = mark_labels(Plane([(0, same)], {"square": [same], "cross": [same]}))
+    assert len({label.y for label in labels}) == 3
+
+
+def test_columns_of_model_tables_are_defined_below_them(run: Path):
+    page = render(read_run(run))
+    assert "<i>mean JSD</i>: mean distance between the heat maps" in page
+    assert "<i>mean TVD</i>: mean distance between their predictions" in page
 
 
 def test_violins_of_seeds_are_above_those_of_alternative_weights(drawn: dict[str, Figure]):

@@ -57,13 +57,15 @@ CAPTIONS: Mapping[str, str] = {
     "erase_order_excess": "How many items each order erases beyond the smallest set that changes "
     "the decision.",
     "uniform_forest": "F1 on the test documents with attention and with uniform weights. Each "
-    "stroke is one model.",
+    "stroke is one model; an arrow means that an interval goes on beyond the plot.",
     "guide_forest": "F1 of a simpler model that reads items one by one, by the weights it is "
-    "given. Each stroke is one model.",
+    "given. Each stroke is one model; an arrow means that an interval goes on beyond the plot.",
     "seeds_violins": "Above: how different the weights become when the model is trained again. "
     "Below, for comparison: how different they can be with the same prediction.",
-    "imitation_frontier": "Look-alike models: how different their attention is, and how well their "
-    "predictions imitate the model’s.",
+    "imitation_frontier": "Each mark is a model: to the right its attention differs more from this "
+    "model’s (JSD), further up its predictions do (TVD). A look-alike far to the right and low "
+    "down makes the same predictions with another heat map. A line joins look-alikes that were "
+    "pushed away harder and harder (lambda).",
     "rationale": "How well each score finds the items that are marked as the reason, with "
     "95 % intervals. The dotted line is chance.",
 }

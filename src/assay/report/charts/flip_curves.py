@@ -32,6 +32,7 @@ FRACTION = "fraction of the items erased"
 LABEL_ROOM = 150  # pixels right of the curves
 BETWEEN = TEXT_SIZE / HEIGHT  # labels are at least a line apart
 DASHES: Mapping[str, list[int]] = {"random": [2, 3], "ascending": [6, 3], "optimal": [1, 0]}
+TARGET = 15  # pixels around a step of a curve in which the pointer finds it
 SPOKEN = (0.1, 0.5)  # fractions named in the description
 
 
@@ -58,7 +59,7 @@ def shares_changed(record: RunRecord) -> dict[str, Values]:
 
 
 def _in_words(name: str, shares: Values) -> str:
-    parts = [f"{shares[np.searchsorted(STEPS, at)]:.2f} at {at:g}" for at in SPOKEN]
+    parts = [f"{shares[np.searchsorted(STEPS, at - 1e-9)]:.2f} at {at:g}" for at in SPOKEN]
     return f"{ORDERS[name]}: {', '.join(parts)}, {shares[-1]:.2f} at {STEPS[-1]:g}"
 
 
@@ -66,7 +67,7 @@ def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
     upward = alt.Y("share:Q", title=None).scale(domain=[0, 1], nice=False)
     upward = upward.axis(format=".0%", tickCount=5, minExtent=LABEL_WIDTH)
     rightward = across("at", FRACTION, (0.0, float(STEPS[-1])))
-    layers = [
+    lines = [
         chart(_rows(shares))
         .mark_line(
             color=_hue(name),
@@ -74,18 +75,41 @@ def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
             strokeDash=DASHES.get(name, [1, 0]),
             interpolate="step-after",
         )
-        .encode(x=rightward, y=upward, tooltip=alt.value(_in_words(name, shares)))
+        .encode(x=rightward, y=upward)
         for name, shares in found.items()
     ]
-    drawn = layered(*layers, *_labels(found))
+    drawn = layered(*lines, *_targets(found), *_labels(found))
     return drawn.properties(width=WIDTH, height=HEIGHT, title="decisions changed, share")
+
+
+def _targets(found: Mapping[str, Values]) -> Iterator[alt.Chart]:
+    """Unseen marks along the curves that carry the tooltips, attention's on top.
+
+    Vega shows the tooltip of a line only next to the line's own data points, and misses even these
+    in a drawing that the page has scaled. A point is as wide as a step; tall steps have a rule.
+    """
+    for name in sorted(found, key=lambda name: name == "attention"):
+        steps = _rows(found[name])
+        said = [f"{ORDERS[name]}: {step['share']:.0%} at {step['at']:.2g}" for step in steps]
+        below = [0.0, *(step["share"] for step in steps[:-1])]
+        points = chart([{**s, "tooltip": t} for s, t in zip(steps, said, strict=True)])
+        points = points.mark_point(filled=True, size=TARGET**2, opacity=0)
+        yield points.encode(x="at:Q", y="share:Q", tooltip="tooltip:N")
+        tall: Rows = [
+            {**step, "below": before, "tooltip": text}
+            for step, before, text in zip(steps, below, said, strict=True)
+            if step["share"] - before > TARGET / HEIGHT / 2
+        ]
+        if tall:
+            rule = chart(tall).mark_rule(strokeWidth=TARGET, opacity=0)
+            yield rule.encode(x="at:Q", y="below:Q", y2="share:Q", tooltip="tooltip:N")
 
 
 def _hue(name: str) -> str:
     return ATTENTION if name == "attention" else COMPARISON
 
 
-def _rows(shares: Values) -> Rows:
+def _rows(shares: Values) -> list[dict[str, float]]:
     return [{"at": short(x), "share": short(y)} for x, y in zip(STEPS, shares, strict=True)]
 
 
@@ -95,8 +119,9 @@ def _labels(found: Mapping[str, Values]) -> Iterator[alt.Chart]:
     place = 1.0 + BETWEEN
     for name in ranked:
         place = min(place - BETWEEN, float(found[name][-1]))
-        row: Rows = [{"share": short(place), "name": ORDERS[name]}]
+        said = _in_words(name, found[name])
+        row: Rows = [{"share": short(place), "name": ORDERS[name], "tooltip": said}]
         text = chart(row).mark_text(
             align="left", dx=4, color=_hue(name), fontSize=TEXT_SIZE, limit=LABEL_ROOM
         )
-        yield text.encode(x=alt.value(WIDTH), y="share:Q", text="name:N")
+        yield text.encode(x=alt.value(WIDTH), y="share:Q", text="name:N", tooltip="tooltip:N")

@@ -5,7 +5,7 @@ different attention costs in prediction, Wiegreffe & Pinter's figure 5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import altair as alt
@@ -17,6 +17,7 @@ from assay.report.charts.style import (
     COMPARISON,
     LABEL_WIDTH,
     PAGE,
+    TEXT_SIZE,
     WIDTH,
     Chart,
     Figure,
@@ -97,12 +98,15 @@ PLANE_HEIGHT = 190
 SIZE = 60  # of a mark
 HEADROOM = 1.1  # above the highest point
 LAMBDA = "lambda="
-TITLE = [
-    "mean TVD of the predictions",
-    "circles: imitation models, by lambda",
-    "triangles: other seeds; square: uniform",
-    "cross: furthest weights per document",
-]
+TITLE = ["how far the predictions are (mean TVD)"]
+AXIS = "how different the attention is (mean JSD)"
+SWEEP = "look-alikes"
+LABELS: Mapping[str, str] = {  # by the shape of the marks
+    "triangle-up": "trained again",
+    "square": "uniform weights",
+    "cross": "furthest weights",
+}
+LETTER, LINE, ABOVE = 6.5, TEXT_SIZE + 2, 10  # pixels: of a letter, of a line, label above mark
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def imitation_figure(record: RunRecord) -> Iterator[Figure]:
     """The sweep over lambda; seeds, uniform and alternative weights where they were measured."""
     plane = plane_of(record)
     if plane.sweeps:
-        drawn = drawn_plane(plane, TITLE)
+        drawn = drawn_plane(plane, TITLE, labels=mark_labels(plane))
         yield Figure("imitation_frontier", IMITATION, drawn, plane.description)
 
 
@@ -157,18 +161,68 @@ def plane_of(record: RunRecord) -> Plane:
     return Plane(_sweeps(record), others)
 
 
-def drawn_plane(plane: Plane, title: Sequence[str], published: Plane | None = None) -> Chart:
+def drawn_plane(
+    plane: Plane,
+    title: Sequence[str],
+    published: Plane | None = None,
+    labels: Sequence["MarkLabel"] = (),
+) -> Chart:
     """Ours in front of the published points, which have the color of the page's text."""
     printed = Plane((), {}) if published is None else published
     behind = [_marks(found, shape, hue=None) for shape, found in printed.others.items() if found]
     shown = plane.points + printed.points
-    highest = HEADROOM * max([0.01, *(point.moved for point in shown)])
+    highest = _highest_of(shown)
     marks = [_marks(found, shape) for shape, found in plane.others.items() if found]
     upward = alt.Y("y:Q", title=None).scale(domain=[0, highest], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
-    rightward = across("x", "mean JSD to the model’s own weights", (0.0, JSD.high))
+    rightward = across("x", AXIS, (0.0, JSD.high))
     drawn = layered(*behind, _curve(plane.sweeps), *marks).encode(x=rightward, y=upward)
+    drawn = layered(drawn, *(label.drawn() for label in labels))
     return drawn.properties(width=WIDTH, height=PLANE_HEIGHT, title=list(title))
+
+
+def _highest_of(points: Sequence[Point]) -> float:
+    return HEADROOM * max([0.01, *(point.moved for point in points)])
+
+
+@dataclass(frozen=True)
+class MarkLabel:
+    """The name of a kind of mark, in pixels from the left and the top of the plane."""
+
+    text: str
+    x: float
+    y: float
+    hue: str
+
+    def overlaps(self, other: "MarkLabel") -> bool:
+        near = LETTER * (len(self.text) + len(other.text)) / 2
+        return abs(self.x - other.x) < near and abs(self.y - other.y) < LINE
+
+    def drawn(self) -> alt.Chart:
+        text = chart([{"name": self.text}]).mark_text(color=self.hue, fontSize=TEXT_SIZE)
+        named: alt.Chart = text.encode(
+            x=alt.value(round(self.x, 1)), y=alt.value(round(self.y, 1)), text="name:N"
+        )
+        return named
+
+
+def mark_labels(plane: Plane) -> list[MarkLabel]:
+    """A label above the highest mark of each kind; one that has no room there moves up."""
+    swept = [point for _, point in plane.sweeps]
+    kinds = [(SWEEP, swept, ATTENTION)]
+    kinds += [
+        (LABELS[shape], list(found), COMPARISON) for shape, found in plane.others.items() if found
+    ]
+    highest, placed = _highest_of(plane.points), list[MarkLabel]()
+    for text, points, hue in sorted(kinds, key=lambda kind: max(p.moved for p in kind[1])):
+        top = max(points, key=lambda point: point.moved)
+        margin = LETTER * len(text) / 2
+        x = min(max(WIDTH * top.far / JSD.high, margin), WIDTH - margin)
+        label = MarkLabel(text, x, PLANE_HEIGHT * (1 - top.moved / highest) - ABOVE, hue)
+        while any(label.overlaps(other) for other in placed):
+            label = replace(label, y=label.y - LINE)
+        placed.append(label)
+    return placed
 
 
 def _curve(sweeps: Sequence[tuple[int, Point]]) -> alt.LayerChart:

@@ -35,6 +35,7 @@ from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow
 from assay.statistics.intervals import Interval
 
 POINT = 45
+ARROW = 70
 TENTHS = 10  # a scale ends at whole tenths
 
 
@@ -76,7 +77,10 @@ def line_chart(
     behind: Sequence[alt.Chart] = (),
     point: int = POINT,
 ) -> alt.LayerChart:
-    """Lines and points, placed by `name` on the axis `upward` and cut off at the scale's ends."""
+    """Lines and points, placed by `name` on the axis `upward`.
+
+    An interval that goes on beyond the scale ends there with an arrow.
+    """
     base = chart(_rows(lines, domain)).encode(y=upward, color=alt.Color("hue:N", scale=None))
     ranges = base.mark_rule(size=2).encode(x=across("low", title, domain), x2="high:Q")
     points = base.mark_point(filled=True, size=point, opacity=1).encode(
@@ -84,10 +88,35 @@ def line_chart(
         shape=alt.Shape("shape:N", scale=None),
         tooltip="tooltip:N",
     )
-    marks = [ranges, *behind, points]
+    marks = [ranges, *behind, points, *_arrows(lines, upward, domain)]
     if dotted is not None:
         marks = [chart([{"at": dotted}]).mark_rule(strokeDash=[1, 2]).encode(x="at:Q"), *marks]
     return layered(*marks)
+
+
+def _arrows(
+    lines: Sequence[IntervalLine], upward: alt.Y, domain: tuple[float, float]
+) -> Iterator[alt.Chart]:
+    """A triangle at each end of the scale where an interval is cut off."""
+    least, most = domain
+    ends = [(line, least, "triangle-left") for line in lines if line.ends[0] < least]
+    ends += [(line, most, "triangle-right") for line in lines if line.ends[1] > most]
+    cut: Rows = [
+        {"name": line.name, "end": end, "shape": shape, "hue": line.hue, "tooltip": line.tooltip}
+        for line, end, shape in ends
+    ]
+    if cut:
+        yield (
+            chart(cut)
+            .mark_point(filled=True, size=ARROW, opacity=1)
+            .encode(
+                x=alt.X("end:Q"),
+                y=upward,
+                color=alt.Color("hue:N", scale=None),
+                shape=alt.Shape("shape:N", scale=None),
+                tooltip="tooltip:N",
+            )
+        )
 
 
 def by_name(longest: int, room: int | None = None) -> alt.Y:
@@ -170,6 +199,7 @@ def _panel_in_words(panel: Dots) -> str:
 
 
 EFFECT_STEP = 24  # the height of a line
+EFFECT_WIDTH = 230  # of the scale; with its labels, the figure fits on a phone
 EFFECT_POINT = 70  # larger than elsewhere, because its shape has a meaning
 LABELS = 112  # pixels left of the scale: browsers differ in how wide they set a letter
 EFFECT_LETTERS = 13  # letters that fit there; the table above has the whole name
@@ -196,7 +226,7 @@ def effect_forest(says: str, lines: Sequence[Effect]) -> Figure:
     domain = tenths([0.0, *(end for line in found for end in line.ends)])
     drawn = line_chart(found, upward, domain, dotted=0.0, point=EFFECT_POINT)
     numbers = "; ".join(_tooltip_effect(line) for line in lines)
-    drawn = drawn.properties(width=WIDTH, height=EFFECT_STEP * len(lines))
+    drawn = drawn.properties(width=EFFECT_WIDTH, height=EFFECT_STEP * len(lines))
     return Figure("effects", "", drawn, f"{words.shown(says)} {numbers}.")
 
 

@@ -25,6 +25,7 @@ from assay.report.charts.style import (
 )
 from assay.report.vocabulary import (
     MOST_WORDS,
+    POSITIONS,
     Profile,
     WordUse,
     by_frequency,
@@ -148,12 +149,16 @@ def _within(share: float) -> float:
 
 
 PROFILE_HEIGHT = 120
+FIRST_WORD = "split(datum.label, ' ')[0]"  # of the name of a bin: "3 of 8" has no room
+ROOM = 1.3  # of the highest value: the scale leaves room for the names
+ABOVE, END = 12, 16  # pixels from the last point to the name of its line
 SPOKEN = {"attention": "attention", "effect": "leave-one-out"}
 
 
 def _multiples(items: pl.DataFrame) -> Iterator[Figure]:
     mean, largest = f"mean share, {SHARE}", "largest share of a document"
-    yield from _profile("position", by_position(items), "part of the document", mean)
+    parts = f"part of the document, of {POSITIONS}"
+    yield from _profile("position", by_position(items), parts, mean)
     yield from _profile("length", by_length(items), "items of the document", largest)
     yield from _profile("frequency", by_frequency(items), "occurrences of the word", mean)
 
@@ -165,8 +170,11 @@ def _profile(name: str, found: list[Profile], axis: str, title: str) -> Iterator
         f"{one.name}: attention {one.attention:.2f}, leave-one-out {one.effect:.2f}"
         for one in found
     )
-    across = alt.X("bin:N", title=axis, sort=None).axis(labelAngle=0, grid=False)
-    upward = alt.Y("share:Q", title=None).scale(domainMin=0)
+    across = alt.X("bin:N", title=axis, sort=None).axis(
+        labelAngle=0, grid=False, labelExpr=FIRST_WORD
+    )
+    highest = max(max(one.attention, one.effect) for one in found)
+    upward = alt.Y("share:Q", title=None).scale(domain=[0, short(ROOM * highest)], nice=False)
     upward = upward.axis(minExtent=LABEL_WIDTH, tickCount=4, format="~g")
     layers = [mark for score in SPOKEN for mark in _line(found, score)]
     drawn = layered(*layers).encode(x=across, y=upward)
@@ -175,7 +183,7 @@ def _profile(name: str, found: list[Profile], axis: str, title: str) -> Iterator
 
 
 def _line(profiles: Sequence[Profile], score: str) -> list[alt.Chart]:
-    """A line with its points, named above its highest one."""
+    """A line with its points, named at its right end: the upper line above, the lower below."""
     hue = ATTENTION if score == "attention" else COMPARISON
     rows: Rows = [
         {
@@ -185,11 +193,14 @@ def _line(profiles: Sequence[Profile], score: str) -> list[alt.Chart]:
         }
         for one in profiles
     ]
-    highest = max(rows, key=lambda row: float(row["share"]))
-    label = chart([{**highest, "name": SPOKEN[score]}])
+    attention_above = profiles[-1].attention >= profiles[-1].effect
+    is_upper = attention_above == (score == "attention")
+    label = chart([{**rows[-1], "name": SPOKEN[score]}])
     points = chart(rows).mark_point(color=hue, filled=True, size=40, opacity=1)
     return [
         chart(rows).mark_line(color=hue, strokeWidth=2),
         points.encode(tooltip="tooltip:N"),
-        label.mark_text(color=hue, dy=-10, fontSize=TEXT_SIZE).encode(text="name:N"),
+        label.mark_text(
+            color=hue, align="right", dx=END, dy=-ABOVE if is_upper else ABOVE, fontSize=TEXT_SIZE
+        ).encode(text="name:N"),
     ]

@@ -21,6 +21,15 @@ HEADINGS: Mapping[str, str] = {
     "accuracy_without_marked": "accuracy without them",
 }
 
+DEFINITIONS: Mapping[str, str] = {  # where the probe's own words are for readers of the method
+    "f1": "quality on the test documents (1: every prediction is right)",
+    "accuracy": "share of the test documents that are predicted correctly",
+    "mean_jsd": "mean distance between the heat maps of these models and of this model (0: the "
+    "same, 0.69: as far as possible)",
+    "mean_tvd": "mean distance between their predictions, in probability (0: the same, 1: as far "
+    "as possible)",
+}
+
 
 @dataclass(frozen=True)
 class Column:
@@ -132,7 +141,7 @@ def _trained(record: RunRecord, probe: str, rows: list[SummaryRow]) -> TrainedSe
     columns = tuple(
         Column(
             HEADINGS.get(name) or words.plain(name),
-            words.quantity(probe, name, meaning_of(name, rows)),
+            DEFINITIONS.get(name) or words.quantity(probe, name, meaning_of(name, rows)),
         )
         for name in quantities
         if name is not None

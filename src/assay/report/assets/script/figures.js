@@ -65,6 +65,15 @@ function listenToKeys(image) {
   });
 }
 
+// A figure that is wider than its place keeps its size and scrolls, also by keyboard.
+function keepLegible(place, picture) {
+  picture.style.minWidth = `${picture.viewBox.baseVal.width}px`;
+  if (place.scrollWidth <= place.clientWidth) return;
+  place.setAttribute("role", "group");
+  place.setAttribute("aria-label", "Figure that scrolls sideways");
+  place.setAttribute("tabindex", "0");
+}
+
 async function draw(place) {
   const picture = place.querySelector("img");
   const drawing = document.createElement("div");
@@ -79,6 +88,7 @@ async function draw(place) {
   image.setAttribute("aria-label", picture.alt);
   image.append(drawing);
   picture.replaceWith(image);
+  keepLegible(place, drawing.querySelector("svg"));
   if (Array.from(drawing.querySelectorAll(".mark-symbol path")).some(isPoint)) {
     image.setAttribute("role", "application");
     image.setAttribute("aria-label", `${picture.alt} Arrow keys move from point to point, Enter chooses one.`);

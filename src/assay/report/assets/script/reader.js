@@ -31,7 +31,7 @@ function prediction(score) {
     const winner = likeliest(shares);
     line.append("predicts ", className(winner), " ", exact(shares[winner]), "; ");
   }
-  line.append("TVD ", number(keys.moved), ", JSD ", number(keys.jsd));
+  line.append("moved by ", number(keys.moved), " (TVD), weights by ", number(keys.jsd), " (JSD)");
   return line;
 }
 

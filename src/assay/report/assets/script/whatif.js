@@ -33,8 +33,8 @@ function drawOutcome() {
   const opening = winner === likeliest(own) ? "The prediction stays " : "The prediction becomes ";
   const gone = erasures();
   fill(named("what-if-result"), opening, make("b", {}, className(winner)), " ",
-    exact(shares[winner]), ". It has moved by TVD ", exact(tvd(own, shares)),
-    ", the weights by JSD ", exact(jsd(item.values.attention, weights)), ".",
+    exact(shares[winner]), ". It has moved by ", exact(tvd(own, shares)), " (TVD), the weights by ",
+    exact(jsd(item.values.attention, weights)), " (JSD).",
     gone ? ` ${gone} of ${weights.length} items erased.` : "");
   fill(named("what-if-classes"), comparisonTable(own, shares));
 }
