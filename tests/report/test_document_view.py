@@ -70,7 +70,7 @@ def test_weights_and_logits_are_packed_exactly_and_scores_closely(record: RunRec
             assert _read(one["weights"][name], kind) == pytest.approx(row[name], abs=1e-7)
         logits = _read(one["logits"], kind).reshape(len(row["tokens"]), -1)
         assert logits == pytest.approx(np.array(row["token_logits"]), abs=document_view.NOTICEABLE)
-        largest, text = one["scores"]["gradient"]
+        largest, text = one["scores"][list(heading["scores"]).index("gradient")]
         shares = _read(text, "<i2") / document_view.FULL
         assert shares * largest == pytest.approx(row["gradient"], abs=largest / document_view.FULL)
 

@@ -136,9 +136,10 @@ def _example(record: RunRecord) -> list[int]:
 
 
 def heading(record: RunRecord) -> dict[str, Any]:
-    """What all documents share."""
+    """What all documents share; their own lists are in the order of these names."""
     return {
         "classes": [shown(name, LONGEST_CLASS) for name in record.classes],
+        "keys": [key for key in (*SORTS, "moved") if key not in DERIVED],
         "kinds": list(KINDS.items()),
         "scores": {name: score(name) for name in record.scores if name not in NOT_SHOWN},
         "site": shown(record.manifest.attached.text("shows") or ""),
@@ -173,7 +174,7 @@ def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[s
     """One row of `sortable` as a JSON object."""
     kind = _format(row.get("token_logits"))
     weights = {name: _exact(row[name], kind) for name in WEIGHTS if row.get(name) is not None}
-    scores = {name: _share(row[name]) for name in heading["scores"] if row.get(name) is not None}
+    scores = [0 if row.get(name) is None else _share(row[name]) for name in heading["scores"]]
     content = {
         "place": row["place"],  # figures refer to documents by it
         "name": shown(row["id"]),
@@ -181,7 +182,7 @@ def pack(row: Mapping[str, Any], heading: Mapping[str, Any], classes: Sequence[s
         "label": classes.index(row["label"]),
         "prediction": classes.index(row["prediction"]),
         "probabilities": [_rounded(value) for value in row["probabilities"] or []],
-        "keys": {key: _rounded(row[key]) for key in (*SORTS, "moved") if key not in DERIVED},
+        "keys": [_rounded(row[key]) for key in heading["keys"]],
         "kinds": kinds(row),
         "format": kind,
         "weights": weights,

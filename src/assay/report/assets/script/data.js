@@ -11,9 +11,11 @@ const KINDS = {f4: Float32Array, f8: Float64Array}; // little-endian, as on ever
 
 export const data = JSON.parse(named("documents-data").textContent);
 export const everything = data.documents;
-for (const {keys, tokens, probabilities} of everything) { // what need not be written down
-  keys.confidence = probabilities.length ? Math.max(...probabilities) : null;
-  keys.length = tokens.length;
+for (const item of everything) { // what need not be written down for every document
+  const keys = Object.fromEntries(data.keys.map((key, place) => [key, item.keys[place]]));
+  keys.confidence = item.probabilities.length ? Math.max(...item.probabilities) : null;
+  keys.length = item.tokens.length;
+  item.keys = keys;
 }
 
 const OURS = {attention: "attention", adversary: "alternative weights, same prediction",
@@ -39,7 +41,9 @@ function unpack(item) {
   for (const [name, text] of Object.entries(item.weights)) values[name] = floats(text, item.format);
   if (values.adversary)
     values.difference = values.adversary.map((weight, place) => weight - values.attention[place]);
-  for (const [name, packed] of Object.entries(item.scores)) values[name] = shares(packed);
+  Object.keys(data.scores).forEach((name, place) => { // 0: the document has no such score
+    if (item.scores[place]) values[name] = shares(item.scores[place]);
+  });
   const affine = item.logits
     && {logits: floats(item.logits, item.format), bias: floats(item.bias, item.format)};
   return {...item, values, affine};
