@@ -14,7 +14,7 @@ MANIFEST = Manifest(
     Fields(
         "run.json",
         {
-            "model": {"name": "hf:/home/someone/models/my: bert"},
+            "model": {"name": "hf:models/my: bert"},
             "corpus": {"name": "reviews.csv", "fingerprint": "abc"},
         },
     )

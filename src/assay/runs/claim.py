@@ -1,4 +1,4 @@
-"""Claiming a run directory: may a command write there, and is anything left to do?"""
+"""The claim of a command on a run directory: who may write there, and what is done already."""
 
 from collections.abc import Mapping
 from pathlib import Path
