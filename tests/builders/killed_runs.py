@@ -222,7 +222,8 @@ def _rebuild(
         found = names.get(name)
         if found is None:
             continue
-        if (disk / f"folder-{found}").exists() or (found in now and now[found].is_dir()):
+        # A file may have the number of a folder that was removed, so what is there now decides.
+        if now[found].is_dir() if found in now else (disk / f"folder-{found}").exists():
             _rebuild(found, place / name, now, disk, rng)
         else:
             (place / name).write_bytes(_content(found, now, disk, rng))
