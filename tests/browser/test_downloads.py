@@ -14,7 +14,9 @@ from tests.builders.visits import Visit
 
 pytestmark = pytest.mark.slow
 FIGURES = ("permutation_points", "adversary_histogram")
-PAUSE = 200  # ms: Chromium drops a download that follows ten others too soon
+# Milliseconds between downloads. Without a pause, one of many in a row sometimes never began; we
+# suppose that Chromium limits downloads that follow each other quickly.
+PAUSE = 200
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

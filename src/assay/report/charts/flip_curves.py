@@ -85,8 +85,8 @@ def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
 def _targets(found: Mapping[str, Values]) -> Iterator[alt.Chart]:
     """Unseen marks along the curves that carry the tooltips, attention's on top.
 
-    Vega shows the tooltip of a line only next to the line's own data points, and misses even these
-    in a drawing that the page has scaled. A point is as wide as a step; tall steps have a rule.
+    On the line itself a tooltip appeared at few of the places where a pointer rests. A point is as
+    wide as a step; tall steps have a rule.
     """
     for name in sorted(found, key=lambda name: name == "attention"):
         steps = _rows(found[name])
