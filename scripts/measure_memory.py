@@ -5,10 +5,10 @@
 
 Each is computed by the audit of a run, in a process of its own and on one thread, with a BiLSTM of
 the default size that is not trained, because training changes no shapes. The documents consist of
-random words. A batch holds one document of this length, so further documents should take longer
-and need no more memory. The largest resident memory is the one that Linux records for the whole
-process, with Python and torch. What takes longer than the given seconds is stopped, and its row shows the
-largest memory until then.
+random words. A batch holds one document of this length, so further documents should take longer and
+need no more memory. The largest resident memory is the one that Linux records for the whole
+process, with Python and torch. What takes longer than the given seconds is stopped, and its row
+shows the largest memory until then.
 """
 
 import argparse
