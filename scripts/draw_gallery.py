@@ -57,7 +57,7 @@ ENTRIES = (
     Entry(
         "bilstm",
         "A BiLSTM on single sentences",
-        (f"assay run reviews --limit 2500 --out {FOLDER}/bilstm",),
+        (f"assay run reviews --limit 2500 --jobs 1 --threads 1 --out {FOLDER}/bilstm",),
         "This is the usual object of the three papers: one attention layer over the states of a "
         "recurrent encoder. Its head is affine, so the furthest weights with the same prediction "
         "are computed exactly, and the page can compute what the model would predict from any "
@@ -67,15 +67,13 @@ ENTRIES = (
         "minilm",
         "A transformer on the same sentences",
         (
-            f"python scripts/fine_tune_minilm.py reviews --out {FOLDER}/minilm-model "
-            f"--write-test {FOLDER}/reviews.csv --limit 1500 --batch-size 16 --rate 1e-4 "
-            "--max-length 32 --threads 1",
-            f"assay audit hf:{FOLDER}/minilm-model --data {FOLDER}/reviews.csv --limit 100 "
-            f"--sample 5 --threads 1 --out {FOLDER}/minilm",
+            f"python scripts/retrain_minilm.py {FOLDER}/minilm-model --train-limit 2000 --epochs 3",
+            f"assay audit hf:{FOLDER}/minilm-model/tuned --data {FOLDER}/minilm-model/reviews.csv "
+            f"--limit 100 --sample 5 --threads 1 --out {FOLDER}/minilm",
         ),
         "The heat map shows the last layer, the mean over its heads, and the row of `[CLS]`. "
         "Claims that need further trainings are not measured, because assay did not train this "
-        "model. The fine-tuning is short (1,500 sentences); "
+        "model. The fine-tuning is short (2,000 sentences); "
         "[A transformer from end to end](own-model-minilm.md) is about a longer one.",
     ),
     Entry(

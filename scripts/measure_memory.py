@@ -2,13 +2,19 @@
 
     python scripts/measure_memory.py
     python scripts/measure_memory.py input_erasure,states,lime --documents 4 --seconds 600
+    python scripts/measure_memory.py lime,kernel_shap --samples 200
+    python scripts/measure_memory.py lime,kernel_shap --encoder average
 
-Each is computed by the audit of a run, in a process of its own and on one thread, with a BiLSTM of
-the default size that is not trained, because training changes no shapes. The documents consist of
-random words. A batch holds one document of this length, so further documents should take longer and
-need no more memory. The largest resident memory is the one that Linux records for the whole
-process, with Python and torch. What takes longer than the given seconds is stopped, and its row
-shows the largest memory until then.
+Each is computed by the audit of a run, in a process of its own and on one thread, with a network of
+the default size that is not trained, because training changes no shapes. A probe reads the scores
+that are not costly. The documents consist of random words. A batch holds one document of this
+length, so further documents should take longer and need no more memory. The largest resident memory
+is the one that Linux records for the whole process, with Python and torch. What takes longer than
+the given seconds is stopped, and its row shows the largest memory until then.
+
+LIME and kernel SHAP read 8,256 samples of a document of 4,000 items, in passes of a fixed size.
+`--samples` makes them fewer, which takes less time and leaves the passes and the normal equations
+as large as they are.
 """
 
 import argparse
@@ -19,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 
-def measure(name: str, documents: int, items: int) -> None:
+def measure(name: str, documents: int, items: int, encoder: str, samples: int | None) -> None:
     """Compute one probe with the cheap scores, or one score, and print what it cost."""
     import torch
 
@@ -30,13 +36,16 @@ def measure(name: str, documents: int, items: int) -> None:
     from assay.models.classifier import ModelConfig
     from assay.probes import PROBES
     from assay.runs.audit import audit_documents
+    from assay.scores import SCORES, surrogates
     from assay.scores.score import RunDocuments
 
     torch.set_num_threads(1)
+    if samples is not None:
+        surrogates.SAMPLES, surrogates.SAMPLES_PER_ITEM = samples, 0
     vocabulary = Vocabulary(SPECIALS + tuple(f"word{i}" for i in range(WORDS)))
     config = ModelConfig(
         task="classification",
-        encoder="bilstm",
+        encoder=encoder,
         attention="additive",
         embedding=EMBEDDING,
         size=SIZE,
@@ -47,13 +56,14 @@ def measure(name: str, documents: int, items: int) -> None:
     of_run = RunDocuments.of(drawn)
     # Of the long documents of a run the shortest is computed both ways, which takes minutes here.
     other = replace(of_run, ids=(*of_run.ids, "other"), lengths=(*of_run.lengths, EXACT_BELOW))
+    cheap = tuple(score.name for score in SCORES.values() if not score.costly)
     start = time.process_time()
     found = audit_documents(
         build_model(config, SEED).eval(),
         drawn,
         vocabulary,
         probes=(name,) if name in PROBES else ("agreement",),
-        scores=None if name in PROBES else ("attention", name),
+        scores=cheap if name in PROBES else ("attention", name),
         sample=0 if name == "agreement" else len(other.ids),
         run=other,
         seed=SEED,
@@ -91,21 +101,25 @@ def main() -> None:
     parser.add_argument("names", nargs="?", help="probes and scores; all without it")
     parser.add_argument("--documents", type=int, default=1)
     parser.add_argument("--items", type=int, default=4000)
+    parser.add_argument("--encoder", default="bilstm")
+    parser.add_argument("--samples", type=int, help="of LIME and kernel SHAP, per document")
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        measure(given.names, given.documents, given.items)
+        measure(given.names, given.documents, given.items, given.encoder, given.samples)
         return
     from assay.probes import PROBES
     from assay.scores import SCORES
 
     probes = [name for name, probe in PROBES.items() if probe.measure and not probe.heads]
     costly = [name for name, score in SCORES.items() if score.costly]
-    print(f"{given.documents} document(s) of {given.items:,} items", flush=True)
+    print(f"{given.documents} document(s) of {given.items:,} items, {given.encoder}", flush=True)
     for name in given.names.split(",") if given.names else probes + costly:
-        own = [sys.executable, __file__, name, "--one", "--documents", str(given.documents)]
-        printed, peak = watch([*own, "--items", str(given.items)], given.seconds)
+        own = [sys.executable, __file__, name, "--one", f"--documents={given.documents}"]
+        own += [f"--items={given.items}", f"--encoder={given.encoder}"]
+        own += [] if given.samples is None else [f"--samples={given.samples}"]
+        printed, peak = watch(own, given.seconds)
         print(f"{name:22} {peak:6,} MB {printed}", flush=True)
 
 

@@ -1,8 +1,9 @@
 """The summary table: statistics of the evidence with 95 % intervals, per class and over all."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -24,6 +25,8 @@ from assay.statistics.intervals import (
 )
 
 SIGNIFICANT = 0.05
+FEW_ROWS = 2**20  # of a probe: they are read at once, which is faster
+Read = Callable[..., pl.DataFrame]  # names of quantities -> their rows
 VALUES = "values"  # of a mean whose interval is not computed yet
 ALL = "all"
 OVER_SEEDS = "mean_over_seeds"  # of one number per trained model
@@ -57,19 +60,26 @@ def summarize(
 ) -> pl.DataFrame:
     """One row per probe, quantity, group, class and statistic, with intervals over instances.
 
-    Only the evidence of one probe is in memory at a time.
+    Only the evidence of one probe is in memory at a time, of many rows that of one quantity.
     """
     table = evidence.lazy()
     described = instances.lazy().select("label", instance="id", predicted="prediction").collect()
-    measured = set(table.select(pl.col("probe").unique()).collect()["probe"])
+    counts = dict(table.group_by("probe").len().collect().iter_rows())
     rows: list[dict[str, object]] = []
     for probe in PROBES:
-        if probe in measured:
-            own = table.filter(pl.col("probe") == probe).drop("probe", "method").collect()
-            joined = own.join(described, on="instance", how="left", maintain_order="left")
-            found = _with_intervals(_probe_rows(joined, probe, classes, seed), seed)
+        if probe in counts:
+            own = table.filter(pl.col("probe") == probe).drop("probe", "method")
+            few = own.collect().lazy() if counts[probe] <= FEW_ROWS else own
+            read = partial(_read, few, described)
+            found = _with_intervals(_probe_rows(read, probe, classes, seed), seed)
             rows += [{"probe": probe, **row} for row in found]
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _read(evidence: pl.LazyFrame, described: pl.DataFrame, *quantities: str) -> pl.DataFrame:
+    """The rows of some quantities of a probe, with the label and prediction of their documents."""
+    own = evidence.filter(pl.col("quantity").is_in(quantities)).collect()
+    return own.join(described, on="instance", how="left", maintain_order="left")
 
 
 def _with_intervals(found: Iterator[dict[str, object]], seed: int) -> list[dict[str, object]]:
@@ -83,15 +93,15 @@ def _with_intervals(found: Iterator[dict[str, object]], seed: int) -> list[dict[
 
 
 def _probe_rows(
-    frame: pl.DataFrame, probe: str, classes: Sequence[str], seed: int
+    read: Read, probe: str, classes: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
     for quantity in PROBES[probe].quantities:
-        measured = frame.filter(pl.col("quantity") == quantity.name)
-        for group, values in _groups(measured, frame, quantity):
+        measured = read(quantity.name)
+        for group, values in _groups(measured, read, quantity):
             for name in (ALL, *classes):
                 chosen = values if name == ALL else values.filter(pl.col("predicted") == name)
                 for statistic in _statistics(quantity, name, classes):
-                    for part, rows in _parts(chosen, group, statistic, quantity, frame):
+                    for part, rows in _parts(chosen, group, statistic, quantity, read):
                         yield {
                             "quantity": quantity.name,
                             "group": part,
@@ -100,7 +110,7 @@ def _probe_rows(
                             **_statistic(rows, statistic, classes, seed),
                         }
         if not measured.is_empty():
-            for row in _whole_rows(frame, quantity, seed):
+            for row in _whole_rows(read, quantity, seed):
                 yield {"quantity": quantity.name, "class": ALL, **row}
 
 
@@ -115,21 +125,21 @@ def _statistics(quantity: Quantity, name: str, classes: Sequence[str]) -> Iterat
 
 
 def _groups(
-    measured: pl.DataFrame, frame: pl.DataFrame, quantity: Quantity
+    measured: pl.DataFrame, read: Read, quantity: Quantity
 ) -> Iterator[tuple[str | None, pl.DataFrame]]:
     """The values by what the probe varied and, where declared, by bins of another quantity."""
     for group in measured["group"].unique(maintain_order=True):
         own = measured.filter(pl.col("group").eq_missing(pl.lit(group, dtype=pl.String)))
         yield group, own
         if quantity.binned_by is not None:
-            by = frame.filter(pl.col("quantity") == quantity.binned_by)
-            placed = own.join(by.select("instance", by="value"), on="instance")
+            by = read(quantity.binned_by).select("instance", by="value")
+            placed = own.join(by, on="instance")
             for name, part in _bins(placed, quantity):
                 yield name if group is None else f"{group};{name}", part
 
 
 def _parts(
-    rows: pl.DataFrame, group: str | None, statistic: str, quantity: Quantity, frame: pl.DataFrame
+    rows: pl.DataFrame, group: str | None, statistic: str, quantity: Quantity, read: Read
 ) -> Iterator[tuple[str | None, pl.DataFrame]]:
     """The rows that a statistic is computed from: all, one part per seed, or the shared ones."""
     if statistic == BY_SEED:
@@ -138,7 +148,7 @@ def _parts(
             own = rows.filter(pl.col("seed") == seed)
             yield (name if group is None else f"{group};{name}"), own
     elif statistic == SHARED:
-        others = frame.filter(pl.col("quantity").is_in(quantity.shared_with)).drop_nulls("value")
+        others = read(*quantity.shared_with).drop_nulls("value")
         counts = others.group_by("instance").agg(found=pl.col("quantity").n_unique())
         both = counts.filter(pl.col("found") == len(quantity.shared_with))
         yield group, rows.join(both, on="instance", how="semi")
@@ -146,8 +156,11 @@ def _parts(
         yield group, rows
 
 
-def _whole_rows(frame: pl.DataFrame, quantity: Quantity, seed: int) -> Iterator[dict[str, object]]:
+def _whole_rows(read: Read, quantity: Quantity, seed: int) -> Iterator[dict[str, object]]:
     """The statistics that compare trained models by their predictions."""
+    if quantity.compares is None and COMMON_F1 not in quantity.statistics:
+        return
+    frame = read("label", "prediction")
     if quantity.compares is not None:
         compared = _compared(frame, quantity.compares, seed)
         yield {"group": None, "statistic": OVER_DOCUMENTS, **compared}

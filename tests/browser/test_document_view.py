@@ -15,14 +15,9 @@ from assay.report.documents import typical_place
 from assay.report.page import write_report
 from assay.runs.directory import read_run
 from tests.builders.plain_run import write_plain_run
-from tests.builders.visits import Visit
+from tests.builders.visits import Visit, traced
 
 CLOSE = 1e-6
-# A promise: on a busy machine the page may be loaded before it is painted.
-FIRST_PAINT = """new Promise((tell) => new PerformanceObserver((list) => {
-    const [paint] = list.getEntriesByName("first-contentful-paint");
-    if (paint) tell(paint.startTime);
-}).observe({type: "paint", buffered: true}))"""
 SORTS = {
     "tau": ("agreement", "tau_attention_leave_one_out"),
     "jsd": ("adversary", "max_jsd"),
@@ -310,17 +305,6 @@ def test_numbers_under_the_words(page: Page) -> None:
     assert re.fullmatch(r"[<>−]*\d\.\d{3}", under.inner_text())
 
 
-def test_first_paint_comes_within_a_second(browser: Browser, two_classes: Path) -> None:
-    visit = Visit(browser, two_classes)
-    painted = []
-    for _ in range(3):  # the best of them: the machine that tests may be busy
-        visit.page.reload()
-        painted.append(visit.page.evaluate(FIRST_PAINT))
-    assert min(painted) < 1000
-    assert two_classes.stat().st_size < 3_000_000
-    visit.page.close()
-
-
 def test_a_document_of_2000_items_does_not_lag(page: Page) -> None:
     page.fill("#search", "doc-0")
     page.select_option("#sort", "length")
@@ -336,21 +320,40 @@ def test_a_document_of_2000_items_does_not_lag(page: Page) -> None:
     assert step < 0.25
 
 
-def test_a_thousand_documents_do_not_lag(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Aims: 50 ms to open a document, no task over 200 ms. Asserted loosely: machines differ."""
-    folder = write_plain_run(tmp_path_factory.mktemp("many"), documents=1000, items=20)
-    report = write_report(folder)
-    assert report.stat().st_size < 3_000_000
-    visit = Visit(browser, report)
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of 1,000 documents of 20 items."""
+    return write_report(write_plain_run(tmp_path_factory.mktemp("many"), documents=1000, items=20))
+
+
+def test_a_thousand_documents_do_not_lag(browser: Browser, many: Path) -> None:
+    """Aim: 50 ms to open a document. The bound is generous, because machines differ."""
+    assert many.stat().st_size < 3_000_000
+    visit = Visit(browser, many)
     assert visit.page.locator("#list li").count() >= 800
-    opens = [seconds(visit.page, "document.getElementById('next').click()") for _ in range(3)]
-    assert min(opens) < 0.15
+    opens = [seconds(visit.page, "document.getElementById('next').click()") for _ in range(5)]
+    print(f"a document opens within {1000 * min(opens):.0f} to {1000 * max(opens):.0f} ms")
+    assert min(opens) < 0.1
     typed = """const box = document.getElementById('search'); box.value = 'word12';
                box.dispatchEvent(new Event('input', {bubbles: true}))"""
     assert seconds(visit.page, typed) < 0.4
     assert 0 < visit.page.locator("#list li").count() < 800
+    visit.page.close()
+
+
+def test_the_page_is_soon_painted_and_no_task_blocks_it(browser: Browser, many: Path) -> None:
+    """Aims: first paint after 0.5 s, no task over 200 ms, also while figures are drawn."""
+    visit = Visit(browser, many)
+    loaded = traced(browser, visit.page, visit.page.reload)
+    drawn = traced(browser, visit.page, visit.draw_all_figures)
+    assert visit.page.locator(".chart svg").count() > 5
+    print(
+        f"first paint after {loaded.before_paint:.0f} ms, longest task {loaded.tasks[0]:.0f} ms "
+        f"while loading, {drawn.tasks[0]:.0f} ms while figures are drawn (processor time)"
+    )
+    assert loaded.before_paint < 500
+    assert loaded.tasks[0] < 400
+    assert drawn.tasks[0] < 400
     visit.page.close()
 
 

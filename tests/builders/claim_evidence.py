@@ -110,7 +110,7 @@ def signs(possible: int, weaker: int, count: int = DOCUMENTS, share: float = 0.3
 def kept_alone(attention: float, random: float, least: float = 0.0) -> pl.DataFrame:
     """What is lost with only a tenth of the items left."""
     ids = names(DOCUMENTS)
-    lost = {"attention": attention, "random": random}
+    lost = {"attention": attention, "random_expected": random}
     frames = [
         rows(ids, "lost_alone", np.clip(spread(mean, seed=place), 0, 1), group=order)
         for place, (order, mean) in enumerate(lost.items())

@@ -1,5 +1,8 @@
-"""Visits of a browser to a report, with its console messages and requests."""
+"""Visits of a browser to a report, with its console messages and requests, and its tasks."""
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
@@ -37,3 +40,40 @@ class Visit:
               scrollTo(0, 0);
             }""",
         )
+
+
+TRACED = ["toplevel", "loading"]
+PAINT = "firstContentfulPaint"
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What the page's main thread did, in milliseconds of processor time.
+
+    The load of the machine does not change these numbers, unlike those of a clock on the wall.
+    """
+
+    tasks: list[float]  # the longest first
+    before_paint: float | None  # until something was seen; None if nothing was painted anew
+
+
+def traced(browser: Browser, page: Page, act: Callable[[], object]) -> Traced:
+    """Do something and record every task of the page's main thread."""
+    browser.start_tracing(page=page, categories=TRACED)
+    act()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    main = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event.get("name") == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    ran = [
+        (event["ts"], event["tdur"] / 1000)
+        for event in events
+        if "RunTask" in event.get("name", "")
+        and "tdur" in event
+        and (event["pid"], event["tid"]) in main
+    ]
+    paints = [event["ts"] for event in events if event.get("name") == PAINT]
+    before = sum(took for start, took in ran if start < paints[-1]) if paints else None
+    return Traced(sorted((took for _, took in ran), reverse=True), before)

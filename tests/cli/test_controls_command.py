@@ -118,6 +118,44 @@ def test_all_mistakes_are_reported_before_the_work(controls, tmp_path):
         assert text in str(result.exception)
 
 
+def test_some_claims_alone_run_the_graded_test_families(controls, monkeypatch):
+    sizes = []
+
+    def run_graded(folder, execution, size):
+        sizes.append(size)
+        return CASES
+
+    result = controls([WRONG], "--claims", "depends, right sign")  # trained controls are not run
+    assert result.exit_code == 0
+    assert "known answers" not in result.stdout
+    assert re.search(r"\| depends \| mixing +\| 0 of 20 \(0%\)", result.stdout)
+    monkeypatch.setattr(graded_module, "run_graded", run_graded)
+    CliRunner().invoke(app, ["controls", "--claims", "depends, right sign"])
+    assert sizes == [graded_module.FULL.error_rates(("depends", "right sign"))]
+
+
+def test_claims_that_are_unknown_or_not_graded_are_named(controls):
+    result = controls([RIGHT], "--claims", "depend", "--part", "trained")
+    assert isinstance(result.exception, UserError)
+    for text in ("did you mean 'depends'", "leave --part trained out"):
+        assert text in str(result.exception)
+
+
+def test_some_claims_alone_keep_the_rates_of_the_others(controls, tmp_path):
+    rates, page = tmp_path / "rates.json", tmp_path / "controls.md"
+    page.write_text((DOCS / "controls.md").read_text())
+    other = {"wrong_at_0": [0, 80], "wrong_at_1": [0, 80], "decided": [160, 160]}
+    rates.write_text(json.dumps({"stable": other, "depends": other}))
+    written = ["--write-rates", str(rates), "--write-page", str(page)]
+    result = controls([RIGHT], "--claims", "depends", *written)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(rates.read_text())
+    assert (found["stable"], found["depends"]["decided"]) == (other, [40, 40])
+    lines = page.read_text().splitlines()
+    assert any(re.match(r"\| depends +\| mixing +\| 0 of 20 \(0%\)", line) for line in lines)
+    assert any(re.match(r"\| stable +\| equal in part +\| 0 of 80", line) for line in lines)
+
+
 def test_rates_of_the_calibration_families_cannot_be_written(controls, tmp_path):
     options = ["--part", "calibration", "--write-rates", str(tmp_path / "rates.json")]
     with pytest.raises(UserError, match="--part all or --part graded"):

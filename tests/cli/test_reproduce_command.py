@@ -24,9 +24,9 @@ def test_a_missing_corpus_exits_with_2_and_writes_the_page(assay, tmp_path):
     assert "sst bilstm+additive random all: not run: files missing" in output.out
     assert "20news" not in output.out
     assert "sst: its files are missing" in output.err
-    assert "18 of 18 runs are missing" in output.err
+    assert "30 of 30 runs are missing" in output.err
     assert "published" not in output.out
-    assert "0.81 | not run: files missing" in page.read_text()
+    assert "not run: files missing (print: 0.81)" in page.read_text()
 
 
 @pytest.mark.parametrize("options", [[], ["--out", "elsewhere"]], ids=["default", "--out"])
@@ -53,7 +53,7 @@ def test_a_failure_of_assay_exits_with_1(assay, tmp_path, monkeypatch):
     monkeypatch.setattr(reproduce, "reproduce_runs", fail)
     output = assay("reproduce", TABLE, "--only", "babi1", "--out", tmp_path)
     assert output.code == 1
-    assert "2 of 2 runs are missing" in output.err
+    assert "6 of 6 runs are missing" in output.err
     page = (tmp_path / "jain-wallace.md").read_text()
     assert "babi1 (bilstm+additive, average+additive): KeyError: 'x'" in page
 
@@ -89,3 +89,30 @@ def test_the_settings_of_a_table_are_those_of_the_paper():
         probes=settings.probes,
     )
     assert {"agreement", "permutation"} <= set(settings.probes)
+
+
+def test_stored_numbers_replace_runs_and_data(assay, tmp_path):
+    runs, stored, page = tmp_path / "runs", tmp_path / "stored", tmp_path / "page.md"
+    output = assay("reproduce", "jain-wallace", "--out", runs, "--export", stored)
+    assert output.code == 0
+    assert f"0 runs stored in {stored / 'jain-wallace'}" in output.err
+    output = assay("reproduce", "jain-wallace", "--results", stored, "--page", page)
+    assert output.code == 0
+    assert "No run is finished yet." in page.read_text()
+    output = assay("reproduce", "study", "--results", stored, "--page", page)
+    assert output.code == 0
+    assert "0 of" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "cure"),
+    [
+        (["study"], "pass their folder with --results"),
+        (["study", "--export", "stored"], "name a paper"),
+        (["jain-wallace", "--export", "one", "--results", "two"], "pass one of the two"),
+    ],
+)
+def test_a_contradictory_command_names_the_cure(assay, options, cure):
+    output = assay("reproduce", *options)
+    assert output.code == 2
+    assert cure in output.err

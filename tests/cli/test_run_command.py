@@ -102,11 +102,13 @@ def test_guesses_about_a_table_and_dropped_rows_are_printed(assay, reviews_csv, 
     assert settings["probes"] == ["permutation"]
 
 
-def test_an_interrupt_explains_how_to_continue(assay, small_run, tmp_path, monkeypatch):
+@pytest.mark.parametrize("stage", ["assay.runs.run.execute_run", "assay.cli.run.write_page"])
+def test_an_interrupt_explains_how_to_continue(assay, small_run, tmp_path, monkeypatch, stage):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("assay.runs.run.execute_run", interrupted)
+    monkeypatch.setattr("assay.runs.run.execute_run", lambda *_, **__: None)
+    monkeypatch.setattr(stage, interrupted)
     output = assay("run", *small_run, "--out", tmp_path / "run")
     assert output.code == 130
     assert output.err.count("\n") == 1

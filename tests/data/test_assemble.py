@@ -63,6 +63,20 @@ def test_vocabulary_is_of_train_only_with_min_df() -> None:
     assert not {"only", "dev", "twice"} & set(known)
 
 
+def test_train_documents_of_another_length_count_for_the_vocabulary_if_declared() -> None:
+    odd = [
+        Raw(f"{part}-{n}", ("long", part) * 4, "a", part) for part in ("train", "dev") for n in "xy"
+    ]
+    declared = {"min_df": 2, "shorter_than": 5}
+    assert "long" not in assembled(everywhere() + odd, **declared).vocabulary.index
+    corpus = assembled(everywhere() + odd, **declared, count_dropped_words=True)
+    assert {"long", "train"} <= set(corpus.vocabulary.index)
+    assert "dev" not in corpus.vocabulary.index
+    assert dict(corpus.dropped) == {"5 tokens or more": 4}
+    sample = assembled(everywhere() + odd, limit=24, **declared, count_dropped_words=True)
+    assert "long" not in sample.vocabulary.index
+
+
 def test_queries_are_part_of_the_vocabulary() -> None:
     raws = [replace(raw, query=("which", raw.label)) for raw in everywhere()]
     assert "which" in assembled(raws, task="pair").vocabulary.index

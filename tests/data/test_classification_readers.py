@@ -7,11 +7,14 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_files
 
 from assay.data.catalog import SOURCES, load_corpus
 from assay.data.corpus import Corpus, Request
 from assay.data.sources import sst
+from assay.data.sources.news20 import loader_places, sports_words
 from assay.data.text import words, words_with_spans
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from tests.builders import small_corpora as small
@@ -143,6 +146,48 @@ def test_20news_reads_two_groups_of_the_whole_archive(tmp_path: Path) -> None:
     corpus = load_corpus("20news", data=tmp_path / "part")
     assert sum(sizes(corpus)) == len(members)
     assert load_corpus("20news", data=whole).fingerprint == corpus.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Yes, it was (really) good: 'so' there", "yes it was really good so there"),
+        ("I don't know O'Neill's team.", "i do n ' t know o ' neill ' s team ."),
+        ("e-mail me@home.org and/or wait...more", "e mail me @ home . org and or wait more"),
+        ("lost 3-2 at 10:30 in '93, the 90's", "lost qqq qqq at qqq in qqq the qqq ' s"),
+        ("end.Start -- a -b U.S. rule", "end start a - b u . s rule"),
+        ("_very_ big file_name", "_ very _ big file_name"),
+        (" \n ", ""),
+        ("...", "."),
+    ],
+)
+def test_20news_drops_marks_that_stand_alone(text: str, expected: str) -> None:
+    assert " ".join(sports_words(text)) == expected
+
+
+def test_20news_orders_posts_as_the_loader_of_scikit_learn(tmp_path: Path) -> None:
+    """The same two shuffles by scikit-learn itself, on empty files of a smaller distribution."""
+    sizes = {"train": (13, 4, 3, 5), "test": (9, 2, 4, 1)}
+    loaded: list[str] = []
+    for part, (total, before, *groups) in sizes.items():
+        kinds = (before, *groups, total - before - sum(groups))
+        for kind, size in zip(("alt", "baseball", "hockey", "sci"), kinds, strict=True):
+            folder = tmp_path / part / kind
+            folder.mkdir(parents=True)
+            for number in range(size):
+                (folder / f"{number:02}").touch()
+        loaded += load_files(tmp_path / part).filenames.tolist()
+    order = np.arange(len(loaded))
+    np.random.RandomState(42).shuffle(order)
+    place = {loaded[name]: at for at, name in enumerate(order)}
+    for (part, group), places in loader_places(sizes).items():
+        names = sorted(map(str, (tmp_path / part / group).iterdir()))
+        assert places == [place[name] for name in names]
+
+
+def test_20news_splits_other_posts_by_the_seed_of_assay(tmp_path: Path) -> None:
+    corpus = load_corpus("20news", data=small.write_corpus("20news", tmp_path))
+    assert corpus.notes == ("these are not the 1,993 posts of the distribution; split by assay",)
 
 
 def test_agnews_takes_the_description_only_and_masks_numbers(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from assay.data.frames import is_frame, texts_from_file, texts_from_frame
-from assay.data.sampling import LowestKeys, lowest_keys
+from assay.data.sampling import LimitedRows, LowestKeys, lowest_keys
 from assay.errors import UserError
 
 ROWS = {"text": ["Good film.", " Bad "], "label": [1, 0]}
@@ -117,3 +117,40 @@ def test_rows_beyond_the_limit_are_not_held():
     assert largest == 8
     assert chosen.rows() == lowest_keys([f"row-{number}" for number in range(500)], 3, 1, "limit")
     assert chosen.left_out == 497
+
+
+@pytest.mark.parametrize(("test", "train"), [(None, 5), (4, None), (3, 6), (1000, 7), (9, 1000)])
+def test_limits_of_two_splits_while_reading_leave_the_same_rows(test, train, tmp_path, monkeypatch):
+    monkeypatch.setattr("assay.data.sampling.HELD", 10)
+    path = tmp_path / "a.csv"
+    splits = ("test", "train", "dev", "train")
+    lines = [f"text {i},{'xy'[i % 2]},{splits[i % 4]}" for i in range(80)]
+    lines[3], lines[8] = ",x,train", "one,field,test,too many"
+    path.write_text("\n".join(["text,label,split", *lines]) + "\n", encoding="utf-8")
+    whole = texts_from_file(path, skip_bad_rows=True, training=True)
+    limits = {"limit": test, "train_limit": train, "seed": 3}
+    streamed = texts_from_file(path, skip_bad_rows=True, training=True, **limits)
+    assert streamed == whole.limited(test, 3, train)
+    sizes = {split: whole.splits.count(split) for split in ("test", "dev", "train")}
+    assert streamed.splits.count("test") == min(test or 1000, sizes["test"])
+    assert streamed.splits.count("train") == min(train or 1000, sizes["train"])
+    assert streamed.splits.count("dev") == sizes["dev"]
+    left_out = len(whole.ids) - len(streamed.ids)
+    said = f"over the limits of {test or 'all'} test and {train or 'all'} training documents"
+    assert streamed.dropped[said] == left_out
+    audited = texts_from_file(path, skip_bad_rows=True, limit=test, seed=3)
+    of_test = [row for row, split in enumerate(streamed.splits) if split == "test"]
+    assert tuple(streamed.ids[row] for row in of_test) == audited.ids
+
+
+def test_rows_beyond_the_limits_of_two_splits_are_not_held(monkeypatch):
+    monkeypatch.setattr("assay.data.sampling.HELD", 8)
+    chosen = LimitedRows[int](3, 2, seed=1)
+    for number in range(300):
+        chosen.add(f"row-{number}", ("test", "train", "dev")[number % 3], number)
+        held = [len(part.held) for part in chosen._chosen.values()]
+        assert max(held) <= 8
+    kept = chosen.rows()
+    assert kept == sorted(kept)
+    assert len(kept) == 3 + 2 + 100
+    assert chosen.left_out == 97 + 98

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.config import Execution, Settings
+from assay.config import COSTLY_PROBES, Execution, Settings
 from assay.engines import run_jobs
 from assay.reproduction.execution import ReproductionRun, reproduce_run
 from assay.reproduction.models import slug
@@ -52,8 +52,9 @@ GRID = Settings(
     encoder="average",
     options=TINY_CORPUS,
     seeds=1,
+    sample=2,
     threads=1,
-    probes=("permutation", "uniform", "seeds", "guide", "imitation"),
+    probes=("permutation", "uniform", "seeds", "guide", "imitation", *COSTLY_PROBES),
 )
 OUTPUTS = (*TABLES, "verdict.json", "outputs/train.parquet", "outputs/dev.parquet")
 

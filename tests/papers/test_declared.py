@@ -10,11 +10,11 @@ from assay.data.sources import SOURCES
 from assay.errors import UserError
 from assay.models.attention import ATTENTIONS
 from assay.models.build import MODELS
-from assay.papers.declared import REFERENCE, known, read_paper
+from assay.papers.declared import REFERENCE, SIZES, known, read_paper
 from assay.papers.published import Published, read_numbers
 from assay.probes import PROBES
-from assay.reproduction.figures import SHAPES
-from assay.reproduction.models import declared_models
+from assay.reproduction.figures import FRONTIER, OF_RUNS, SHAPES
+from assay.reproduction.models import ModelSelection, declared_models, selected_models
 from assay.statistics.intervals import CLASSIFICATION_SCORES
 
 ELSEWHERE = "base (J&W)"  # a number of Jain & Wallace, which is on their own page
@@ -27,7 +27,7 @@ def measures_of(paper):
 
 
 def test_the_tables_of_jain_and_wallace_are_declared():
-    tables = ("table1", "table2", "figure3", "figure4", "figure5", "figure6", "figure8")
+    tables = ("table1", "table2", *(f"figure{number}" for number in range(1, 9)))
     assert [f"jain-wallace/{table}" for table in tables] == list(known())[: len(tables)]
 
 
@@ -73,6 +73,32 @@ def test_differences_are_between_means_of_two_declared_encoders():
             assert part.rows == "all"
             assert len(part.encoders) in (0, 2)
     assert all(set(part.encoders) <= set(grid.encoders) for part in parts for grid in paper.corpora)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_figures_of_single_runs_are_of_declared_corpora(name):
+    paper, _ = read_paper(name)
+    for table in paper.tables:
+        assert table.drawing in ("", FRONTIER, *OF_RUNS)
+        assert bool(table.drawn) == (table.drawing in OF_RUNS)
+        assert set(table.drawn) <= {grid.name for grid in paper.corpora}
+        sizes = {measure.data for part in table.parts for measure in part.measures}
+        assert sizes <= {"", *SIZES}
+
+
+def test_a_second_costly_declaration_of_a_corpus_is_selected_by_its_own_name():
+    paper, _ = read_paper("wiegreffe-pinter")
+
+    def labels(*names):
+        selection = ModelSelection(only=names)
+        return {model.grid.label for model in selected_models(paper, selection)}
+
+    assert labels("imdb") == {"imdb"}
+    assert labels("imdb:whole") == {"imdb, whole"}
+    assert labels("sst", "sst:from scratch") == {"sst", "sst, from scratch"}
+    assert not {"imdb, whole", "sst, from scratch"} & labels()
+    with pytest.raises(UserError, match="did you mean 'imdb:whole'"):
+        labels("imdb:hole")
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -1,11 +1,15 @@
 """Do the closed form and decoding again say the same, and are the probes' rows what they claim?"""
 
+from dataclasses import replace
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
 import torch
 
-from assay.exact.erasure import AffineErasure, Flips, decided_classes, removal_order
+from assay.exact.erasure import AffineErasure, Flips, decided_classes, first_flip, removal_order
+from assay.exact.erasure_measures import curves
 from assay.models.view import View
 from assay.probes import erase_one, erase_order
 from assay.probes.erasure import DecodedErasure, erasure_of
@@ -77,10 +81,10 @@ def test_both_routes_give_the_same_evidence(probe):
     scores = scores_of(view)
     exact, plain = (table(probe.measure(v, scores)) for v in (view, hidden))
     keys = ["instance", "quantity", "group"]
-    only_exact = pl.col("group").eq_missing("optimal") | (pl.col("quantity") == "excess_items")
+    of_one = ("optimal", "random_expected", "searched", "lower_bound")
+    of_both = ~pl.col("group").fill_null("").is_in(of_one) & (pl.col("quantity") != "excess_items")
     # Where the optimum is known, "every order" has one more member; it flips whenever one does.
-    exact = exact.filter(~only_exact).sort(keys)
-    plain = plain.sort(keys)
+    exact, plain = (frame.filter(of_both).sort(keys) for frame in (exact, plain))
     assert exact.select(keys).equals(plain.select(keys))
     np.testing.assert_allclose(exact["value"].to_numpy(), plain["value"].to_numpy(), atol=1e-10)
     assert set(plain["method"]) <= {"decoded", "as_released"}
@@ -105,12 +109,14 @@ def test_one_item_against_another_by_decoding_each_alone(task, classes):
             "flip_top_only",
             "flip_random_only",
             "flip_neither",
+            "polarity_violation",
+            "polarity_violation_expected",
         )
     }
     for row in (0, 1, 3):
         n = int(view.mask[row].sum())
         part = View(view.model, view.batch.rows(slice(row, row + 1)))
-        js, flips = [], []
+        js, flips, stronger = [], [], []
         for t in range(n):
             left = weights[row : row + 1, : view.mask.shape[1]].copy()
             left[0, t] = 0
@@ -118,6 +124,8 @@ def test_one_item_against_another_by_decoding_each_alone(task, classes):
             js.append(jsd(class_probabilities(logits), part.probabilities).item())
             shown = logits if logits.shape[1] > 1 else torch.cat([logits * 0, logits], 1)
             flips.append(float(shown.argmax().item() != part.decisions.item()))
+            own = class_probabilities(logits)[0, part.decisions.item()]
+            stronger.append(float(own > part.probabilities[0, part.decisions.item()]))
         top = int(weights[row].argmax())
         others = [t for t in range(n) if t != top]
         drawn = [
@@ -133,6 +141,9 @@ def test_one_item_against_another_by_decoding_each_alone(task, classes):
         assert got["delta_js"] == pytest.approx(js[top] - js[drawn[0]], abs=1e-10)
         assert got["delta_js_expected"] == pytest.approx(js[top] - mean_js, abs=1e-10)
         assert got["flip_random_expected"] == pytest.approx(mean_flips)
+        assert got["polarity_violation"] == stronger[top]
+        mean_stronger = np.mean([stronger[t] for t in others])
+        assert got["polarity_violation_expected"] == pytest.approx(mean_stronger)
         assert (got["flip_top"], got["flip_random"]) == (one, other)
         cells = [got[f"flip_{name}"] for name in ("both", "top_only", "random_only", "neither")]
         assert cells == [one * other, one * (1 - other), (1 - one) * other, (1 - one) * (1 - other)]
@@ -255,6 +266,75 @@ def test_an_order_is_erased_step_by_step(task, classes):
                 assert got == pytest.approx((flipped, flipped / n, gone, flipped / n), abs=1e-9)
 
 
+def hidden(view: View) -> View:
+    """The same documents for a model that hides that it is affine."""
+    return View(OnlyThreeVerbs(view.model), view.batch, view.seed)
+
+
+def sharp_view(classes: int) -> View:
+    """Documents of which many can be flipped, some of them by a single item."""
+    view = view_of(classes=classes, lengths=[2, 3, 1, *range(4, 11)] * 12)
+    view.model.head.output.weight.data *= 5
+    return view
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_smallest_set_lies_in_the_bracket_of_a_model_without_a_closed_form(classes):
+    view = sharp_view(classes)
+    scores = scores_of(view)
+    ids = view.batch.ids
+    exact, plain = (table(erase_order.measure(v, scores)) for v in (view, hidden(view)))
+    best = values(exact, "fraction_never_one", "optimal", ids)
+    found, bound, own = (
+        values(plain, "fraction_never_one", name, ids)
+        for name in ("searched", "lower_bound", "attention")
+    )
+    several = ~np.isnan(best)
+    np.testing.assert_array_equal(several, ~np.isnan(found) & ~np.isnan(bound))
+    never = values(plain, "never_flips", "searched", ids)[several]
+    best, found, bound, own = (x[several] for x in (best, found, bound, own))
+    assert (best <= found + 1e-12).all()
+    assert (found <= own + 1e-12).all()
+    flipped = never == 0
+    assert (bound[flipped] <= best[flipped] + 1e-12).all()
+    assert (found[~flipped] == 1).all()
+    assert (bound[~flipped] == 1).all()
+    single = values(table(erase_one.measure(view, scores)), "flip_any", None, ids)[several] == 1
+    np.testing.assert_array_equal(found[single], best[single])
+    np.testing.assert_array_equal(bound[single], best[single])
+    assert single.sum() > 5
+    assert (flipped & ~single).sum() > 5
+    methods = plain.filter(pl.col("group").is_in(["searched", "lower_bound"]))["method"]
+    assert set(methods) == {"searched"}
+
+
+def test_the_random_expectation_is_that_over_all_orders():
+    """The documents differ by their names alone, and so by their random orders."""
+    view = view_of(classes=2, lengths=[5] * 400)
+    first = view.batch.items[:1]
+    same = replace(view.batch, items=first.expand(len(view.batch.ids), -1).contiguous())
+    view = View(view.model, same, view.seed)
+    view.model.head.output.weight.data *= 5
+    scores = scores_of(view)
+    frame = table(erase_order.measure(view, scores))
+    erasure = erasure_of(view, scores["attention"])
+    one = AffineErasure(erasure.weights[:1], erasure.items[:1], erasure.bias)
+    every = np.array(list(permutations(range(5))))
+    fractions, losses = [], []
+    for order in every:
+        flips = first_flip(one, order[None], one.without_first(order[None]))
+        fractions.append(1.0 if flips.never[0] else flips.items[0] / 5)
+        drawn = curves(one, one.without_first(order[None]), one.with_first(order[None]))
+        losses.append(drawn.lost_alone[0])
+    for quantity, all_orders in (("fraction_never_one", fractions), ("lost_alone", losses)):
+        found = values(frame, quantity, "random_expected", view.batch.ids)
+        error = np.std(all_orders) / np.sqrt(erase_order.RANDOM_ORDERS * len(found))
+        assert np.std(all_orders) > 0.01
+        assert found.mean() == pytest.approx(np.mean(all_orders), abs=4 * error)
+        spread = np.std(all_orders) / np.sqrt(erase_order.RANDOM_ORDERS)
+        assert found.std() == pytest.approx(spread, rel=0.2)
+
+
 def test_races_count_ties_apart_and_drop_what_neither_flips():
     nan = np.nan
     one, other = (
@@ -355,5 +435,6 @@ def test_a_model_without_slopes_has_the_orders_that_need_none():
     frozen = View(Frozen(view.model), view.batch, view.seed)
     scores = {"attention": view.weights.double().numpy()}
     frame = table(erase_order.measure(frozen, scores))
-    assert set(frame["group"].drop_nulls()) == {"random", "attention", "ascending"}
+    tried = {"random", "attention", "ascending"}
+    assert set(frame["group"].drop_nulls()) == tried | {"searched", "lower_bound"}
     assert "attention;draw=as_released" in set(table(erase_one.measure(frozen, scores))["group"])

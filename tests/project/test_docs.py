@@ -37,6 +37,7 @@ def without_line_breaks(path: Path) -> str:
 
 def shown_commands(text: str) -> list[list[str]]:
     """The `assay ...` lines of code blocks and of inline code, each as its words."""
+    text = re.sub(r"\\\n *", "", text)  # a line that is continued on the next one
     blocks = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S))
     lines = re.findall(r"^(?:\w+=\S+ )?assay (.+)$", blocks, re.M)
     lines += re.findall(r"^ {4}assay (.+)$", text, re.M)

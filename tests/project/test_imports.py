@@ -1,6 +1,7 @@
 """Tests of the import direction, and of the one module that may import each heavy library."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -43,7 +44,7 @@ DOORS = {
     ),
     "typer": "cli/",
     "captum": "bench/captum_loops.py",
-    "peft": "models/adapters/adapted.py",
+    "peft": "models/adapters/peft_adapters.py",
     "ray": "engines/ray.py",
     "gensim": "data/embeddings.py",
     "pytest": "testing/plugin.py",
@@ -134,6 +135,16 @@ def test_drawing_a_report_imports_neither_torch_nor_probes():
     code = "import sys, assay.report.page; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert not {"torch", "assay.probes", "assay.models"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("given", [None, "7"])
+def test_how_long_threads_spin_is_set_before_torch_is_loaded_unless_the_user_did(given):
+    code = "import os, sys, assay; print('torch' in sys.modules, os.environ['GOMP_SPINCOUNT'])"
+    environment = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
+    environment |= {} if given is None else {"GOMP_SPINCOUNT": given}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["False", given or "1000"]
 
 
 def test_an_import_inside_a_function_is_found(tmp_path):

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from assay.report.charts.style import ATTENTION, COMPARISON
+from assay.report.charts.style import TEXTS as TEXTS_OF_FIGURES
 from assay.report.page import page_style
 
 TEXT, MARK = 4.5, 3.0  # what WCAG AA asks of text and of graphics
-TEXTS = ("ink", "quiet", "good", "bad", "open", "link")
+TEXTS = ("ink", "quiet", "good", "bad", "open", "link", "attention-text", "comparison-text")
 MARKS = ("attention-mark", "comparison-mark", "good", "bad", "open", "quiet")
 BACKGROUNDS = ("paper", "plate")
 
@@ -49,3 +50,6 @@ def test_text_and_marks_stand_out(scheme: str) -> None:
 def test_figures_have_the_hues_of_the_page() -> None:
     for colors in schemes().values():
         assert (colors["attention-mark"], colors["comparison-mark"]) == (ATTENTION, COMPARISON)
+    for hue, name in ((ATTENTION, "attention-text"), (COMPARISON, "comparison-text")):
+        assert TEXTS_OF_FIGURES[hue] == tuple(colors[name] for colors in schemes().values())
+        assert f'.chart text[fill="{hue}"] {{ fill: var(--{name}); }}' in page_style()

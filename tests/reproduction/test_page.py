@@ -6,9 +6,9 @@ import pytest
 
 from assay.papers.declared import known, read_paper
 from assay.reproduction.comparison import RULE
-from assay.reproduction.figures import FRONTIER, FRONTIER_CAPTION
+from assay.reproduction.figures import caption
 from assay.reproduction.models import ModelSelection
-from assay.reproduction.page import DOTS_CAPTION, Places, format_command
+from assay.reproduction.page import Places, format_command
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
 TABLE_NAMES = [name for name in known() if (PAGES / f"{name.split('/')[0]}.md").is_file()]
@@ -49,10 +49,12 @@ def test_committed_pages_have_the_sentences_of_the_program(name):
     command = f"assay reproduce {paper.name} "
     assert f"--page docs/reproduction/{paper.name}.md" in page.split(command)[1].splitlines()[0]
     headings = [f"## {table.title}", *(f"### {part.title}" for part in table.parts)]
-    notes = [grid.note.rstrip(".") for grid in paper.corpora]
+    data = page.partition("## Data")[2]  # of the corpora that were run
+    notes = [grid.note.rstrip(".") for grid in paper.corpora if f"| {grid.label} |" in data]
+    assert any(f"| {grid.label} |" in data for grid in paper.corpora)
     reasons = [grid.unless_named for grid in paper.corpora]
-    captions = {"": DOTS_CAPTION, FRONTIER: FRONTIER_CAPTION}
-    caption = captions[table.drawing] if f"{paper.name}-{table.name}.svg" in page else ""
-    sentences = [paper.opening.strip(), RULE, table.words.strip(), caption]
+    shown = caption(table) if f"{paper.name}-{table.name}.svg" in page else ""
+    rule = RULE if "--results docs/reproduction/runs" in page else ""  # not on earlier pages
+    sentences = [paper.opening.strip(), rule, table.words.strip(), shown]
     for text in (*sentences, *headings, *notes, *reasons):
         assert text in page

@@ -1,5 +1,6 @@
 """Tests of whole reproductions: runs are cached, resumed and never lost; the page is complete."""
 
+import hashlib
 import json
 import re
 
@@ -10,7 +11,7 @@ from assay.errors import UserError
 from assay.papers.declared import read_paper
 from assay.reproduction import execution as execution_module
 from assay.reproduction.models import ModelSelection, selected_models
-from assay.reproduction.reproduce import reproduce
+from assay.reproduction.reproduce import export, rebuild, reproduce
 from assay.runs.run import execute_run
 from tests.builders.tiny_paper import write_paper, write_published
 
@@ -72,7 +73,7 @@ def test_the_page_says_how_it_was_made(folder, result):
     for text in (
         "# Tiny 2019",
         "assay reproduce tiny --out OUT",
-        "Student's t",
+        "Student's 95 % interval",
         "A sample",
         "over the limit of 120",
         "The runs were made with assay",
@@ -85,7 +86,7 @@ def test_the_page_says_how_it_was_made(folder, result):
 def test_the_numbers_are_those_of_the_runs(out, result):
     manifests = [json.loads((out / RUN.format(n) / "run.json").read_text()) for n in (0, 1)]
     mean = sum(manifest["test"]["f1"] for manifest in manifests) / 2
-    assert f"2 | {mean:.3f} [" in row(result.page.read_text(), "motif", "`random` | all")
+    assert f"| 2 | {mean:.3f} [" in row(result.page.read_text(), "| motif | average+additive")
 
 
 def test_a_quantity_that_no_run_measured_is_named(result):
@@ -125,34 +126,54 @@ def test_the_page_can_be_written_elsewhere(out, reference, result, tmp_path):
     assert page.read_text() == same
 
 
-def test_published_numbers_are_marked(folder, out, reference, result):
-    rows = json.loads((out / RUN.format(0) / "summary.json").read_text())
+def test_published_numbers_are_judged(out, reference, result):
+    rows = [json.loads((out / RUN.format(n) / "summary.json").read_text()) for n in (0, 1)]
     means = {
-        r["class"]: r["value"]
-        for r in rows
+        r["class"]: (r["value"], s["value"])
+        for r, s in zip(*rows, strict=True)
         if (r["quantity"], r["statistic"]) == ("tau_attention_gradient", "mean")
     }
     first, second = sorted(set(means) - {"all"})
     write_published(
         reference,
-        ("taus", *MODEL, "0", "mean", f"{means[first]:.6f}", "recalled"),
+        ("taus", *MODEL, "0", "mean", "0.61", "recalled"),
         ("taus", *MODEL, "1", "mean", "9.99", "printed"),
         ("taus", *MODEL, "1", "std", "0.2", "printed"),
     )
-    # With one seed the interval is over documents, and std has none.
-    one_seed = folder / "one seed"
-    one_seed.mkdir()
-    (one_seed / "motif").symlink_to(out / RUN.format(0))
-    selection = ModelSelection(only=("sst",))
-    reproduced = reproduce("tiny/taus", selection=selection, out=one_seed, reference=reference)
-    page = reproduced.page.read_text()
-    assert f"{means[first]:.6f} (recalled) inside" in row(page, f"| {first} | 1 |")
-    assert "9.99 **outside**" in row(page, f"| {second} | 1 |")
-    assert "0.20 no interval" in row(page, f"| {second} | 1 |")
-    assert "1 of 2 published numbers are inside" in page
-    # With two seeds std has an interval, too.
     page = reproduce("tiny/taus", out=out, reference=reference).page.read_text()
-    assert "no interval" not in row(page, f"| {second} | 2 |")
+    assert "0.61 (recalled)" in row(page, f"motif, {first}", "shown, not judged: recalled")
+    # Two seeds of one model give one degree of freedom, too few for a verdict.
+    difference = sum(means[second]) / 2 - 9.99
+    found = row(page, f"motif, {second}", "9.99", "shown, not judged: too few seeds")
+    assert f"| {difference:+.3f} [" in found
+    assert row(page, f"motif, {second}", "| 0.20 |")
+
+
+def test_pages_from_stored_numbers_equal_those_of_the_runs(out, reference, result, tmp_path):
+    page = reproduce("tiny", out=out, reference=reference).page
+    assert export("tiny", out, tmp_path / "stored", reference=reference) == 2
+    rebuild("tiny", tmp_path / "stored", tmp_path / "tiny.md", reference)
+
+    def tables(path):
+        """Without the command, and without the reason why a corpus has no files here."""
+        lines = path.read_text().splitlines()
+        return [line for line in lines if "assay reproduce" not in line and "sst" not in line]
+
+    assert tables(tmp_path / "tiny.md") == tables(page)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "stored" / "tiny").iterdir()}
+    export("tiny", out, tmp_path / "stored", reference=reference)
+    after = {path.name: path.read_bytes() for path in (tmp_path / "stored" / "tiny").iterdir()}
+    assert before == after
+    assert sorted(before) == ["checksums.txt", "environment.json", "runs.jsonl", "summary.csv.gz"]
+    run = out / RUN.format(0)
+    checksum = hashlib.sha256((run / "evidence.parquet").read_bytes()).hexdigest()
+    assert f"{checksum}  {run.name}/evidence.parquet\n" in before["checksums.txt"].decode()
+    assert str(tmp_path) not in before["runs.jsonl"].decode()
+
+
+def test_missing_stored_numbers_are_named(reference, tmp_path):
+    with pytest.raises(UserError, match=r"runs\.jsonl is missing: .*--export"):
+        rebuild("tiny", tmp_path, tmp_path / "tiny.md", reference)
 
 
 def test_a_further_probe_keeps_the_training(reference, result, tmp_path):
@@ -186,7 +207,7 @@ def test_a_failed_run_does_not_stop_the_others(reference, tmp_path, monkeypatch)
     assert states(result) == ["failed", "trained"]
     assert result.failed == 1
     assert any("Traceback" in line and "a bug of ours" in line for line in log)
-    assert "| 1 |" in row(result.page.read_text(), "motif", "`random` | all")
+    assert "| random | 1 |" in row(result.page.read_text(), "| motif | average+additive")
 
 
 def test_a_broken_manifest_refuses_only_its_own_run(reference, tmp_path, monkeypatch):

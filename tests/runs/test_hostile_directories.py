@@ -1,4 +1,7 @@
-"""Run directories of strangers: they run nothing, lead nowhere, and end in a `UserError`."""
+"""Run directories of strangers: they run nothing, lead nowhere, and end in a `UserError`.
+
+`make soak` draws the pages of many more of them (`tests/soak/soak_run_directories.py`).
+"""
 
 import json
 import os
@@ -18,11 +21,14 @@ from assay.errors import UserError
 from assay.models.build import DESCRIPTION, WEIGHTS, TrainedModel, load_model, save_model
 from assay.report.comparison import read_sides, warnings
 from assay.report.exports import write_figures
+from assay.report.page import write_report
 from assay.runs.directory import read_run, try_tables
 from tests.builders.small_models import WORDS, network
 from tests.builders.synthetic_run import write_run
 
 DIRECTORIES = 100
+DRAWN = 16
+TABLES = ("instances.parquet", "evidence.parquet")
 FILES = ("run.json", "model.json", "probes.json", "summary.json", "verdict.json")
 VALUES: tuple[Any, ...] = (
     *(
@@ -95,6 +101,103 @@ def test_exchanged_values_are_read_or_refused(two_runs: tuple[Path, Path]) -> No
         path.write_text(whole, encoding="utf-8")
     assert outcomes["read"] > DIRECTORIES // 5
     assert outcomes["refused"] > DIRECTORIES // 5
+
+
+def damaged_table(table: pl.DataFrame, rng: random.Random) -> pl.DataFrame:
+    """The table with one column or one value removed or exchanged, or with other rows."""
+    name = rng.choice(table.columns)
+    kind = table.schema[name]
+    others = (
+        table.drop(name),
+        table.rename({name: f"{name}<b>"}),
+        table.with_columns(pl.lit(None, dtype=kind).alias(name)),
+        table.with_columns(pl.lit("<b>").alias(name)),
+        table.with_columns(pl.lit(rng.choice((0, -1, 2**62, 1e308, float("nan")))).alias(name)),
+        table[: rng.randint(0, 1)],
+        pl.concat([table, table]),
+    )
+    if rng.random() < 0.4:
+        return rng.choice(others)
+    values = table[name].to_list()
+    row = rng.randrange(len(values))
+    values[row] = _other_value(values[row], rng)
+    return table.with_columns(pl.Series(name, values, dtype=kind))
+
+
+def _other_value(value: Any, rng: random.Random) -> Any:
+    if isinstance(value, list) and value and rng.random() < 0.8:
+        changed = [_other_value(value[0], rng), *value[1:]]
+        return rng.choice((changed, value[1:], [*value, value[0]]))
+    if isinstance(value, float):
+        return rng.choice((None, float("nan"), float("inf"), -1e308))
+    if isinstance(value, str):
+        return rng.choice((None, "", "\0", "x" * 5000, "all", "<script>"))
+    return None
+
+
+def draw_damaged(folder: Path, number: int) -> str:
+    """Draw the page of a run with one damaged file: what became of it; any other error is raised.
+
+    The file is whole again afterwards.
+    """
+    rng = random.Random(f"page {number}")
+    path = folder / rng.choice((*FILES, *TABLES, *TABLES))
+    whole = path.read_bytes()
+    if path.name in TABLES:
+        damaged_table(pl.read_parquet(path), rng).write_parquet(path)
+    else:
+        path.write_text(json.dumps(damaged(json.loads(whole), rng)), encoding="utf-8")
+    try:
+        write_report(folder)
+        return "drawn"
+    except UserError:
+        return "refused"
+    finally:
+        path.write_bytes(whole)
+
+
+@pytest.mark.slow
+def test_a_page_is_drawn_or_the_directory_is_refused(two_runs: tuple[Path, Path]) -> None:
+    outcomes = Counter(draw_damaged(two_runs[0], number) for number in range(DRAWN))
+    assert outcomes.keys() == {"drawn", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "what"),
+    [
+        ("prediction", lambda value: None, "`prediction` is missing"),
+        ("tokens", lambda value: None, "`tokens` is missing"),
+        ("tokens", lambda value: [None, *value[1:]], "a value of `tokens` is missing"),
+        ("attention", lambda value: [None, *value[1:]], "a value of `attention` is missing"),
+        ("attention", lambda value: value[1:], "`attention` does not have one value per token"),
+        ("bias", lambda value: value[1:], "`bias` does not have one value per class"),
+        ("token_logits", lambda value: [[], *value[1:]], "do not have one value per value"),
+    ],
+)
+def test_a_malformed_document_is_named(tmp_path: Path, column: str, change: Any, what: str) -> None:
+    path = write_run(tmp_path / "run", documents=12) / "instances.parquet"
+    table = pl.read_parquet(path)
+    values = table[column].to_list()
+    values[3] = change(values[3])
+    table.with_columns(pl.Series(column, values, dtype=table.schema[column])).write_parquet(path)
+    with pytest.raises(UserError, match=f"in document '{table['id'][3]}', .*{what}"):
+        read_run(path.parent)
+
+
+def test_a_model_with_one_logit_is_read(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run", documents=12) / "instances.parquet"
+    one = pl.col("bias").list.head(1), pl.col("token_logits").list.eval(pl.element().list.head(1))
+    pl.read_parquet(path).with_columns(*one).write_parquet(path)
+    assert set(read_run(path.parent).instances["bias"].list.len()) == {1}
+
+
+def test_half_of_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", documents=12)
+    described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    described["classes"][0] = "\ud800"
+    (folder / "model.json").write_text(json.dumps(described), encoding="utf-8")
+    with pytest.raises(UserError, match="half of a surrogate pair"):
+        read_run(folder)
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": 1' + b"1" * 5000 + b"}", b"\xff", b""])

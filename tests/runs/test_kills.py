@@ -1,4 +1,4 @@
-"""Runs with trainings that are killed at six moments and resumed: the same bytes.
+"""Runs with trainings that are killed at seven moments and resumed: the same bytes.
 
 `make soak` tries a hundred moments, also on Ray.
 """
@@ -11,6 +11,7 @@ pytestmark = pytest.mark.slow
 TRIALS = [
     Trial("serial", "SIGKILL", 0.0105, True),  # before there is a manifest
     Trial("serial", "SIGINT", 0.35, True),
+    Trial("serial", "SIGINT", 0.97, True),  # while the page is drawn
     Trial("serial", POWER, 0.5, True, seed=1),
     Trial("processes", "SIGKILL", 0.45, True),  # the worker goes on for three seconds
     Trial("processes", "SIGTERM", 0.6, False),

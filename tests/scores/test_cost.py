@@ -38,6 +38,8 @@ class Products(TorchDispatchMode):
         if name in ("mm", "bmm", "addmm", "baddbmm"):
             left, right = args[-2:]
             self.count += prod(left.shape) * right.shape[-1]
+        if name == "_linear_pointwise":  # of `models.products`; the matrix is transposed
+            self.count += prod(args[0].shape) * args[1].shape[0]
         return function(*args, **(kwargs or {}))
 
 

@@ -73,7 +73,7 @@ def covered(tables: np.ndarray, truth: float) -> np.ndarray:
 
 
 def simulated(n: int, models: int, draw, truth: float) -> float:
-    part = max(1, AT_ONCE // (n * models))
+    part = max(1, min(5 * TABLES, AT_ONCE // (n * models)))
     rng = np.random.default_rng((n, models))
     parts = [covered(draw(rng, part), truth) for _ in range(-(-TABLES // part))]
     return float(np.concatenate(parts).mean())
@@ -104,6 +104,37 @@ def test_ratios_of_means_are_covered(n, models, sd):
         return ratio + (above - ratio * below) / bottom
 
     assert simulated(n, models, draw, 0.6) >= least(models)
+
+
+def linearized(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """The values (runs, N, 1) of which `ratio_estimate` takes the mean, for many runs at once."""
+    bottom = below.mean(1, keepdims=True)
+    ratio = above.mean(1, keepdims=True) / bottom
+    return (ratio + (above - ratio * below) / bottom)[..., None]
+
+
+@pytest.mark.parametrize("n", [30, 150])
+@pytest.mark.parametrize("effect", [0.4, 0.6])
+def test_ratios_of_one_model_are_covered_and_not_more(n, effect):
+    """At the thresholds of the claims: a wider interval than needed would decide less.
+
+    `top` is a top item that flips or not, of which a random item would flip a share. `order` is the
+    fraction erased in attention's order between the best order's and the mean of random ones'.
+    """
+
+    def top(rng: np.random.Generator, runs: int) -> np.ndarray:
+        share = rng.beta(1, 6, (runs, n))
+        hit = rng.random((runs, n)) < share + effect * (1 - share)
+        return linearized(hit - share, 1 - share)
+
+    def order(rng: np.random.Generator, runs: int) -> np.ndarray:
+        best = rng.beta(2, 4, (runs, n))
+        random = best + (1 - best) * rng.beta(4, 4, (runs, n))
+        own = random - (random - best) * rng.beta(2 * effect, 2 - 2 * effect, (runs, n))
+        return linearized(random - own, random - best)
+
+    for draw in (top, order):
+        assert 0.93 <= simulated(n, 1, draw, effect) <= 0.97
 
 
 @pytest.mark.parametrize(("n", "models"), CELLS)

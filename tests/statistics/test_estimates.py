@@ -79,6 +79,19 @@ def test_bounds_hardly_widen_the_interval_of_a_varied_sample():
     assert bounded.interval() == pytest.approx(free.interval())
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_an_estimate_beyond_its_bounds_lies_inside_its_interval(side):
+    """A ratio may be below -1: the interval must not end at -1, above the estimate."""
+    rng = np.random.default_rng(0)
+    estimate = mean_estimate(side * 3 + rng.normal(0, 1, 100), (-1, 1))
+    free = mean_estimate(side * 3 + rng.normal(0, 0, 100), (-1, 1))
+    low, high = estimate.interval()
+    assert low < estimate.value < high
+    inner, outer = (high, low) if side < 0 else (low, high)
+    assert abs(outer) > 3 > abs(inner) > 1
+    assert free.interval()[0] <= free.value <= free.interval()[1]
+
+
 def test_a_threshold_beyond_the_estimate_has_a_large_p():
     found = mean_estimate(TABLE)
     assert found.p_above(found.value + 0.1) > 0.5

@@ -160,11 +160,43 @@ class TestOrder:
         assert found["effect"] == pytest.approx(0.4 / 0.45)
         assert entry("order is efficient", self.orders(0.6, 0.5, 0.1))["finding"] == "contradicted"
 
-    def test_without_a_closed_form_the_gradient_order_is_the_best(self):
-        found = entry("order is efficient", self.orders(0.6, 0.2, 0.15, "gradient"))
-        assert "gradient" in found["formula"]
-        nothing = entry("order is efficient", self.orders(0.6, 0.2, 0.15, "ascending"))
-        assert nothing["finding"] == "not applicable"
+    def searched(self, attention: float, searched: float, bound: float) -> dict[str, Any]:
+        values = {"attention": attention, "searched": searched, "lower_bound": bound}
+        fractions = {name: made.spread(value) for name, value in values.items()}
+        return entry(
+            "order is efficient", made.erase_order({"random": made.spread(0.6)} | fractions)
+        )
+
+    def test_without_a_closed_form_both_ends_of_the_bracket_must_agree(self):
+        near = self.searched(0.2, 0.15, 0.1)
+        assert near["finding"] == "supported"
+        effects = [each["effect"] for each in near["measures"]]
+        assert effects == pytest.approx([0.4 / 0.5, 0.4 / 0.45])
+        assert "lower_bound" in near["measures"][0]["formula"]
+        assert self.searched(0.55, 0.2, 0.1)["finding"] == "contradicted"
+        loose = self.searched(0.4, 0.35, 0.05)
+        assert (loose["finding"], loose["reason"]) == ("undecided", "between the thresholds")
+
+    def test_no_order_is_better_than_the_best_one_found(self):
+        """The gradient order used to stand in for the best one, and the effect could pass 1."""
+        found = self.searched(0.2, 0.2, 0.1)
+        assert max(each["effect"] for each in found["measures"]) == pytest.approx(1.0)
+        gradient = entry("order is efficient", self.orders(0.6, 0.2, 0.3, "gradient"))
+        assert gradient["finding"] == "not applicable"
+
+    def test_several_random_orders_take_the_place_of_one(self):
+        values = {"random": 0.9, "random_expected": 0.6, "attention": 0.2, "optimal": 0.15}
+        fractions = {name: made.spread(value) for name, value in values.items()}
+        found = entry("order is efficient", made.erase_order(fractions))
+        assert found["effect"] == pytest.approx(0.4 / 0.45)
+        beside = {each["name"]: each["value"] for each in found["beside"]}
+        assert beside["fraction erased, random order"] == pytest.approx(0.9)
+
+    def test_an_order_far_worse_than_a_random_one_has_its_real_range(self):
+        """The interval used to end at -1, above the effect."""
+        found = entry("order is efficient", self.orders(0.3, 0.9, 0.1))
+        assert found["effect"] == pytest.approx(-3.0)
+        assert found["low"] <= found["effect"] < found["high"] < -1
 
     def test_nothing_to_gain_is_nothing_to_measure(self):
         found = entry("order is efficient", self.orders(0.9, 0.88, 0.85))

@@ -74,6 +74,14 @@ def test_four_of_four_documents_decide_nothing():
     assert (entry["finding"], entry["reason"]) == ("undecided", "too few documents")
     assert entry["would_settle"] == {"documents": 30}
     assert entry["effect"] == pytest.approx(0.9)
+    assert "4 documents are too few; 30 are needed." in entry["why"]
+
+
+def test_too_few_documents_that_can_be_asked_call_for_more_of_all():
+    """4 of 60 documents can be asked: 450 are needed to find 30."""
+    entry = decided(measure(0.9, 0.01, 4), considered=60)
+    assert entry["would_settle"] == {"documents": 450}
+    assert "30 are needed, which takes about 450 in all." in entry["why"]
 
 
 def test_two_models_decide_no_claim_about_several():

@@ -43,7 +43,7 @@ EVIDENCE = {
     "top weight matters": made.flips(80, 60),
     "order is efficient": made.erase_order(
         {
-            "random": np.where(np.arange(N) < 20, 1.0, made.spread(0.6)),
+            "random_expected": np.where(np.arange(N) < 20, 1.0, made.spread(0.6)),
             "attention": np.where(np.arange(N) < 20, 1.0, made.spread(0.2)),
             "optimal": np.where(np.arange(N) < 20, 1.0, made.spread(0.15)),
         }

@@ -76,3 +76,14 @@ def test_bins_of_the_largest_weight_hold_every_document_once():
     )
     assert bins["n"].to_list() == [1, 2, 1, 2]
     assert bins["group"].to_list()[0] == "max_attention=0-0.25"
+
+
+def test_quantities_read_one_by_one_give_the_same_table(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    parts = [permutation(rng.random(40), rng.random(40)), agreement(*rng.random((3, 40)))]
+    pl.concat(parts).write_parquet(tmp_path / "evidence.parquet")
+    scanned = pl.scan_parquet(tmp_path / "evidence.parquet")
+    whole = summarize(scanned, instances(40), ("a", "b"), seed=0)
+    monkeypatch.setattr("assay.summary.FEW_ROWS", 0)
+    assert whole["group"].str.contains("max_attention").any()  # bins of another quantity
+    assert summarize(scanned, instances(40), ("a", "b"), seed=0).equals(whole)

@@ -38,6 +38,7 @@ from assay.bench.measurement import (
 from assay.data.batches import Batch
 from assay.data.corpus import Corpus, Document
 from assay.models.classifier import Network
+from assay.models.products import FixedMatrix
 from assay.models.view import View
 from assay.scores.leave_one_out import TAU_BOUND, TVD_BOUND, deletion_tvd
 from assay.statistics.divergence import class_probabilities, tvd
@@ -105,21 +106,18 @@ def only_products(model: Network, batches: list[Batch]) -> Callable[[], None]:
     read = len(model.attention.projection()) + len(model.head.projection())
     cells = max(batch.items.numel() + len(batch.ids) for batch in batches)
     embedded, states = torch.randn(cells, inputs), torch.randn(cells, size)
-    project, recur = torch.randn(inputs, 4 * size), torch.randn(size, 4 * size)
-    readout = torch.randn(size, read)
-    gates, values = torch.empty(cells, 4 * size), torch.empty(cells, read)
+    shapes = (inputs, 4 * size), (size, 4 * size), (size, read)
+    project, recur, readout = (FixedMatrix(torch.randn(*shape)) for shape in shapes)
 
     def one_direction(reading: list[int], distinct: int) -> None:
         """`reading`: how many documents have an item 0, 1, ...; no padding is multiplied."""
-        torch.mm(embedded[:distinct], project, out=gates[:distinct])
+        project.times(embedded, distinct)
         for documents in [reading[0], *reading]:
-            torch.mm(states[:documents], recur, out=gates[:documents])
-        items = sum(reading)
-        torch.mm(states[:items], readout, out=values[:items])
+            recur.times(states, documents)
+        readout.times(states, sum(reading))
         for slots, documents in enumerate(reading[1:], 1):
-            rows = slots * documents
-            torch.mm(states[:rows], recur, out=gates[:rows])
-            torch.mm(states[:rows], readout, out=values[:rows])
+            recur.times(states, slots * documents)
+            readout.times(states, slots * documents)
 
     sizes = [(batch.mask.sum(0).tolist(), len(torch.unique(batch.items))) for batch in batches]
 

@@ -22,7 +22,7 @@ from assay.errors import UserError
 from assay.probes import PROBES, probes_of_trained_models
 from assay.progress import Track, untracked
 
-COUNTS = (1_000, 10_000, 100_000)
+COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 LENGTHS = (20, 175, 1_000, 4_000)
 MEASURED = tuple(  # two shapes of every length at least
     TextShape(documents, items)
@@ -35,6 +35,7 @@ MEASURED = tuple(  # two shapes of every length at least
     for documents in counts
 )
 COMMAND = "assay bench --scale --write docs/scale.md"
+BY_HAND = "## Up to a million documents\n"  # from here on the page is not written by the bench
 EXTRAPOLATED = "~"
 _SHAPE = re.compile(r"([1-9]\d*)x([1-9]\d*)")
 INTRODUCTION = """# How a run grows
@@ -59,7 +60,8 @@ measured runs with documents of the same length.
 MEMORY = """## Peak memory in MB
 
 Of the command and its worker processes together. Memory is not extrapolated: it grows until a
-batch is full and then hardly. The last table has the memory of all measured runs.
+batch is full and then with the number of documents. The table of stages has the memory of all
+measured runs.
 """
 STAGES = """## The measured runs by stage, in seconds
 """
@@ -212,8 +214,14 @@ def measure_growth(
         if json_file is not None:
             write_json(json_file, [asdict(cell) for cell in cells.values()])
         if page is not None:
-            write_text(page, scale_page(list(cells.values())))
+            write_text(page, scale_page(list(cells.values())) + _written_by_hand(page))
     return list(cells.values())
+
+
+def _written_by_hand(page: Path) -> str:
+    """The part of a page that a bench must not overwrite."""
+    found = page.read_text(encoding="utf-8").partition(BY_HAND) if page.exists() else ("", "", "")
+    return f"\n{found[1]}{found[2]}" if found[1] else ""
 
 
 def read_cells(path: Path) -> list[Cell]:

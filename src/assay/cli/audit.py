@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
-from assay.cli.options import Device, ExactBelow, Explain, Out, Quiet, SkipBadRows, Threads
+from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display
+from assay.cli.options import (
+    Device,
+    ExactBelow,
+    Explain,
+    Out,
+    Quiet,
+    SkipBadRows,
+    Threads,
+    TrainerOptions,
+)
 from assay.cli.outputs import Outputs
-from assay.cli.results import print_corpus, print_results, stopped, write_page
-from assay.cli.trainer_options import TrainerOptions
+from assay.cli.results import print_corpus, print_results, resumable, write_page
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
 
 if TYPE_CHECKING:
@@ -251,7 +259,7 @@ def audit(
         named, corpus, retraining = request.load()
     if not quiet:
         print_corpus(corpus)
-    try:
+    with resumable(out, "audit", without_text):
         execute_attached(
             named.model,
             corpus,
@@ -262,10 +270,7 @@ def audit(
             resume=resume,
             retraining=retraining,
         )
-    except KeyboardInterrupt:
-        say(stopped(out, "audit", without_text))
-        raise
-    page = write_page(out, execution)
+        page = write_page(out, execution)
     if not quiet:
         print_results(out, page, explain)
     outputs.write(out, quiet)
@@ -333,7 +338,8 @@ class Request:
             encoding=self.encoding or "",
             training=trained_too,
             skip_bad_rows=self.skip_bad_rows,
-            limit=None if trained_too else self.limit,  # a trainer has a limit for each split
+            limit=self.limit,
+            train_limit=self.trainer.train_limit,
             seed=self.seed,
         )
         site = {
@@ -347,7 +353,6 @@ class Request:
         if not trainer:
             return named, corpus_of_texts(renamed, texts, self.tokenizer), None
         every = TrainingTexts(texts, classes, self.tokenizer)
-        every = every.limited(self.limit, self.trainer.train_limit, self.seed)
         bound = at_site(trainer, renamed, self.device)
         return named, every.read(renamed), Retraining(bound, every, self.trainer.seeds)
 

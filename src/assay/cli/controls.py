@@ -34,6 +34,14 @@ def controls(
             "chosen on), trained, or scores (how often every score is wrong; not part of all)."
         ),
     ] = "all",
+    claims: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Only the error rates of these claims, on the graded test families. The page and "
+            "the file of rates keep those of the others.",
+        ),
+    ] = None,
     quick: Annotated[
         bool,
         typer.Option("--quick", help="A few small graded cases; too few to measure error rates."),
@@ -78,6 +86,7 @@ def controls(
       assay controls
       assay controls --quick
       assay controls --part calibration --out runs/controls
+      assay controls --claims "sufficient,right sign"
       assay controls --export known-answers
       assay controls --part scores
     """
@@ -87,13 +96,17 @@ def controls(
     from assay.config import Execution
     from assay.controls import answers as trained
     from assay.controls.graded import execution as graded
-    from assay.controls.graded.page import graded_parts, trained_parts, write_page
-    from assay.controls.graded.rates import as_rates, operating_curves
+    from assay.controls.graded.page import trained_parts, write_page
+    from assay.controls.graded.rates import operating_curves
     from assay.controls.graded.tables import graded_lines
     from assay.data.files import write_json
 
     workers = cores(jobs)
+    named = None if claims is None else tuple(name.strip() for name in claims.split(","))
+    if named is not None:
+        part = "graded" if part == "all" else part
     faults = [*_part_faults(part, rates, page), *_place_faults(out, file, rates)]
+    faults += _claim_faults(named, part)
     _check(faults, page, engine, workers, part)
     watching = display(quiet, log_json).watching
     execution = Execution(engine=engine, workers=workers, watching=watching)
@@ -107,6 +120,7 @@ def controls(
         if part != "trained":
             size = graded.QUICK if quick else graded.FULL
             size = size.calibration() if part == "calibration" else size
+            size = size if named is None else size.error_rates(named)
             cases = graded.run_graded(Path(name), execution, size)
         if part in ("all", "trained") and not quick:
             answers, models = trained.run_controls(Path(name), execution)
@@ -115,10 +129,11 @@ def controls(
         record = {"graded": [asdict(case) for case in cases]}
         write_json(file, {**trained.as_record(answers, models), **record})
     if rates is not None:
-        write_json(rates, as_rates(curves))
-    if page is not None:
-        write_page(page, graded_parts(cases) if cases else {}, cases)
-        write_page(page, trained_parts(answers, models) if models else {})
+        _write_rates(rates, curves, some=named is not None)
+    if page is not None and cases:
+        _write_graded(page, cases, some=named is not None)
+    if page is not None and models:
+        write_page(page, trained_parts(answers, models))
     if not quiet:
         lines = [*graded_lines(cases)] if cases else []
         lines += trained.table_lines(answers, models) if models else []
@@ -159,6 +174,30 @@ def _compare_scores(
             typer.echo(line)
 
 
+def _write_rates(file: Path, curves: "Sequence[OperatingCurve]", *, some: bool) -> None:
+    """Write the error rates; of some claims, into the file that has those of all."""
+    from assay.controls.graded.rates import as_rates
+    from assay.data.files import read_json, write_json
+
+    before = read_json(file) if some and file.is_file() else {}
+    write_json(file, {**before, **as_rates(curves)})
+
+
+def _write_graded(page: Path, cases: "Sequence[GradedAnswer]", *, some: bool) -> None:
+    """Write the numbers of all claims, or the rows of some, into the page."""
+    from assay.controls.graded import page as pages
+    from assay.controls.graded.rates import operating_curves
+
+    parts, curves = pages.graded_parts(cases), operating_curves(cases, "test")
+    if some:
+        before = page.read_text(encoding="utf-8")
+        parts = pages.merged_parts(before, parts)
+        for name in ("rates", "curves"):
+            before = pages.with_part(before, name, parts[name])
+        curves = pages.curves_of_page(before)
+    pages.write_page(page, parts, curves)
+
+
 def _wrong_rates(curves: "Sequence[OperatingCurve]", quick: bool) -> Iterator[str]:
     """What the rules of claims fail; a quick run has too few cases to say how many are decided."""
     for curve in curves:
@@ -197,6 +236,18 @@ def _part_faults(part: str, rates: Path | None, page: Path | None) -> Iterator[s
             continue
         if given is not None and part not in ("all", "graded"):
             yield f"{option} needs the error rates: pass --part all or --part graded."
+
+
+def _claim_faults(named: Sequence[str] | None, part: str) -> Iterator[str]:
+    from assay.controls.graded.families import PAIRS
+
+    if named is None:
+        return
+    for name in named:
+        if name not in PAIRS:
+            yield f"--claims '{name}' is unknown: {nearest(name, PAIRS)}."
+    if part != "graded":
+        yield f"--claims needs the graded controls: leave --part {part} out."
 
 
 def _place_faults(out: Path | None, *files: Path | None) -> Iterator[str]:

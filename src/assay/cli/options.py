@@ -1,11 +1,13 @@
-"""Options that several commands have in common."""
+"""Options that several commands have in common, and those of `assay audit` that name a trainer."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from assay.cli.app import WHOLE
+from assay.errors import UserError
 
 Out = Annotated[Path, typer.Option(help="The run directory.")]
 ExactBelow = Annotated[
@@ -26,3 +28,35 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors."
 SkipBadRows = Annotated[
     bool, typer.Option("--skip-bad-rows", help="Leave out malformed rows and list them.")
 ]
+
+
+@dataclass(frozen=True)
+class TrainerOptions:
+    """The trainer that the user named, and how much it trains."""
+
+    name: str | None = None
+    options: tuple[str, ...] = ()
+    train_limit: int | None = None
+    seeds: int | None = None
+
+    def check(self) -> None:
+        """Refuse options of a trainer where there is none."""
+        given = {
+            "trainer-option": self.options[0] if self.options else None,
+            "train-limit": self.train_limit,
+            "seeds": self.seeds,
+        }
+        for option, value in given.items():
+            if value is not None and self.name is None:
+                raise UserError(
+                    f"--{option} {value} is for a trainer: add --trainer, or leave it out."
+                )
+
+    def record(self) -> dict[str, Any]:
+        """What was named, as the manifest records it."""
+        return {
+            "trainer": self.name,
+            "trainer_options": list(self.options) or None,
+            "train_limit": self.train_limit,
+            "seeds": self.seeds,
+        }

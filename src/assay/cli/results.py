@@ -9,6 +9,7 @@ import shutil
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +48,16 @@ def print_results(out: Path, page: Path, explain: bool) -> None:
     typer.echo(f"Report: {page}")
 
 
-def stopped(out: Path, work: str, without_text: bool) -> str:
-    """What a command that was interrupted says: how to continue, and what is on the disk."""
-    texts = " Until it is finished, its folder holds texts." if without_text else ""
-    cure = f"Run the same command with --resume to continue the {work} in {out}."
-    return f"assay: stopped. {cure}{texts}"
+@contextmanager
+def resumable(out: Path, work: str, without_text: bool) -> Iterator[None]:
+    """If the block is interrupted, say how to continue, and what is on the disk."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        texts = " Until it is finished, its folder holds texts." if without_text else ""
+        cure = f"Run the same command with --resume to continue the {work} in {out}."
+        say(f"assay: stopped. {cure}{texts}")
+        raise
 
 
 def columns() -> int:

@@ -12,7 +12,7 @@ import typer
 
 from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
 from assay.cli.options import Device, ExactBelow, Explain, Out, Quiet, SkipBadRows, Threads
-from assay.cli.results import print_corpus, print_results, stopped, write_page
+from assay.cli.results import print_corpus, print_results, resumable, write_page
 from assay.config import EXACT_BELOW, Execution, Settings, sample_size
 
 if TYPE_CHECKING:
@@ -230,11 +230,8 @@ def run_and_report(
 
     if not quiet:
         execution = replace(execution, on_corpus=on_corpus)
-    try:
+    with resumable(out, "run", execution.without_text):
         execute_run(settings, out, execution=execution, resume=resume)
-    except KeyboardInterrupt:
-        say(stopped(out, "run", execution.without_text))
-        raise
-    page = write_page(out, execution, estimates[0].stages if estimates else None)
+        page = write_page(out, execution, estimates[0].stages if estimates else None)
     if not quiet:
         print_results(out, page, explain)

@@ -195,8 +195,8 @@ def _count_line(answers: Sequence[Answer]) -> str:
 
 
 def padded_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A Markdown table whose columns are padded to equal width."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    """A Markdown table whose columns are padded to equal width, at least one dash wide."""
+    widths = [max(1, *map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, ["-" * width for width in widths], *rows):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield f"| {' | '.join(cells)} |"

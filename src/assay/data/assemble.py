@@ -23,7 +23,8 @@ Parts = Mapping[str, list[Raw]]
 
 def assemble(source: Source, request: Request, limit: int | None = None) -> Corpus:
     """Read, filter, split, reduce and encode one corpus."""
-    raws = _read(source, request, limit)
+    outside: list[tuple[str, ...]] = []  # train documents of another length
+    raws = _read(source, request, limit, outside)
     _check_ids_and_rationales(source, raws)
     if not raws:
         raise UserError(f"{source.name}: no documents are left. {_dropped_text(request.dropped)}")
@@ -38,7 +39,9 @@ def assemble(source: Source, request: Request, limit: int | None = None) -> Corp
     parts = {name: list(_drop_unanswerable(parts[name], classes, request)) for name in SPLITS}
     _check_classes(source, parts, classes, limit)
     documents = {name: _to_documents(parts[name], classes) for name in SPLITS}
-    train_words = (raw.tokens + raw.query for raw in parts["train"])
+    train_words = [raw.tokens + raw.query for raw in parts["train"]]
+    if source.count_dropped_words and limit is None:
+        train_words += outside
     return Corpus(
         name=source.name,
         task=source.task,
@@ -54,9 +57,14 @@ def assemble(source: Source, request: Request, limit: int | None = None) -> Corp
     )
 
 
-def _read(source: Source, request: Request, limit: int | None) -> list[Raw]:
-    """The documents of suitable length; of a very large corpus a sample if there is a limit."""
-    raws = _filter_by_length(source, request, source.read(request))
+def _read(
+    source: Source, request: Request, limit: int | None, outside: list[tuple[str, ...]]
+) -> list[Raw]:
+    """The documents of suitable length; of a very large corpus a sample if there is a limit.
+
+    The words of the other train documents are appended to `outside`.
+    """
+    raws = _filter_by_length(source, request, source.read(request), outside)
     if limit is None:
         return list(raws)
     if limit < 1:
@@ -75,7 +83,9 @@ def _over(limit: int) -> str:
     return f"over the limit of {limit}"
 
 
-def _filter_by_length(source: Source, request: Request, raws: Iterable[Raw]) -> Iterator[Raw]:
+def _filter_by_length(
+    source: Source, request: Request, raws: Iterable[Raw], outside: list[tuple[str, ...]]
+) -> Iterator[Raw]:
     for raw in raws:
         if source.classes is not None and raw.label not in source.classes:
             raise UserError(
@@ -85,6 +95,8 @@ def _filter_by_length(source: Source, request: Request, raws: Iterable[Raw]) -> 
         reason = _too_short_or_long(source, raw)
         if reason is not None:
             request.dropped[reason] += 1
+            if source.count_dropped_words and raw.split == "train":
+                outside.append(raw.tokens + raw.query)
         else:
             # One string per distinct word: a corpus holds millions of tokens.
             yield replace(raw, tokens=tuple(map(sys.intern, raw.tokens)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import torch
@@ -75,12 +76,35 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class JoinedRows:
+    """Rows of different lengths in one vector: a tensor for each would need five times as much."""
+
+    values: Tensor  # (total,)
+    starts: np.ndarray  # (N + 1,) row i is values[starts[i] : starts[i + 1]]
+
+    @classmethod
+    def encode(cls, rows: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "JoinedRows":
+        """The word indices of each row."""
+        words = chain.from_iterable(map(vocabulary.encode, rows))
+        values = np.fromiter(words, dtype=np.int64, count=sum(map(len, rows)))
+        return cls.cut(torch.from_numpy(values), rows)
+
+    @classmethod
+    def cut(cls, values: Tensor, rows: Sequence[Sequence[str]]) -> "JoinedRows":
+        """Values of all rows, cut at the lengths of the rows."""
+        return cls(values, np.cumsum([0, *map(len, rows)], dtype=np.int64))
+
+    def __getitem__(self, row: int) -> Tensor:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+
+@dataclass(frozen=True)
 class EncodedSplit:
     """A split as word indices, encoded once: an epoch then only pads and stacks."""
 
     documents: tuple[Document, ...]
-    items: list[Tensor]
-    queries: list[Tensor] | None
+    items: JoinedRows
+    queries: JoinedRows | None
     classes: int
     imposed: list[Tensor] | None = None  # weights per document, used instead of attention
     sentences: SentenceTable | None = None
@@ -97,12 +121,10 @@ class EncodedSplit:
         """Encode documents, and a pool of items that may replace others."""
         if documents and documents[0].words is not None:
             return cls._encode_sentences(documents, vocabulary, classes, pool)
-        items = [torch.tensor(vocabulary.encode(d.tokens), dtype=torch.long) for d in documents]
+        items = JoinedRows.encode([document.tokens for document in documents], vocabulary)
         queries = None
-        if any(d.query for d in documents):
-            queries = [
-                torch.tensor(vocabulary.encode(d.query), dtype=torch.long) for d in documents
-            ]
+        if any(document.query for document in documents):
+            queries = JoinedRows.encode([document.query for document in documents], vocabulary)
         encoded_pool = torch.tensor(vocabulary.encode(pool), dtype=torch.long)
         return cls(tuple(documents), items, queries, classes, pool=encoded_pool)
 
@@ -118,13 +140,14 @@ class EncodedSplit:
         sentences = [words for document in documents for words in document.words or ()]
         table = SentenceTable.encode([*sentences, *map(item_words, pool)], vocabulary)
         rows = torch.arange(FIRST_ROW, len(table.starts) - 1)
-        *items, encoded_pool = torch.split(rows, [*(len(d.tokens) for d in documents), len(pool)])
+        own, encoded_pool = torch.split(rows, [len(sentences), len(pool)])
+        items = JoinedRows.cut(own, [document.tokens for document in documents])
         return cls(tuple(documents), items, None, classes, sentences=table, pool=encoded_pool)
 
     @property
     def lengths(self) -> np.ndarray:
         """Number of items of each document."""
-        return np.array([len(item) for item in self.items], dtype=np.int64)
+        return np.diff(self.items.starts)
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Pad the documents in these rows into one batch."""

@@ -123,6 +123,9 @@ class Source:
     min_df: int = 1  # train documents that must contain a word for it to enter the vocabulary
     longer_than: int = 1  # kept if the number of tokens is above this
     shorter_than: int | None = None  # kept if the number of tokens is below this
+    # Count train documents for `min_df` even if they are left out for their length (only if the
+    # reader names the splits, and not for a sample).
+    count_dropped_words: bool = False
     test_fraction: float = 0.2  # of all documents, if the files name no test split
     dev_fraction: float = 0.15  # of the documents outside test, if the files name no dev split
     split_seed: int = 16377

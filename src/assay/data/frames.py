@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.data.labels import refuse_list
 from assay.data.rows import MALFORMED, BadRows
-from assay.data.sampling import LowestKeys, lowest_keys
+from assay.data.sampling import LimitedRows
 from assay.data.sources.table import read_marks, split_name
 from assay.data.table import COLUMN_NAMES, REQUIRED_ROLES, UserTable, cell_text, choose_columns
 from assay.errors import UserError
@@ -27,7 +27,6 @@ Labeled = tuple[str, Text, str, Marks, str]  # id, text, label, rationale and sp
 READ_ROLES = (*REQUIRED_ROLES, "rationale", "split")
 TEST_NAMES = ("test", "testing")
 TRAINING_SPLITS = ("train", "dev")
-LIMIT = "limit"  # purpose of the keys by which documents are chosen
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,20 @@ class LabeledTexts:
             splits=tuple(self.splits[row] for row in kept) if self.splits else (),
         )
 
-    def limited(self, limit: int | None, seed: int) -> "LabeledTexts":
-        """At most `limit` rows, chosen by the seed; a larger limit only adds rows."""
-        if limit is None or limit >= len(self.ids):
-            return self
-        kept = lowest_keys(self.ids, limit, seed, LIMIT)
-        return self.rows(kept, over_limit(limit))
+    def limited(
+        self, limit: int | None, seed: int, train_limit: int | None = None
+    ) -> "LabeledTexts":
+        """At most `limit` rows of test, chosen by the seed; a larger limit only adds rows.
+
+        `train_limit` is the same for the rows of train. Those of dev are all left.
+        """
+        chosen = LimitedRows[int](limit, train_limit, seed)
+        splits = self.splits or ("test",) * len(self.ids)
+        for place, (id_, split) in enumerate(zip(self.ids, splits, strict=True)):
+            chosen.add(id_, split, place)
+        kept = chosen.rows()
+        reason = over_limits(limit, train_limit, bool(self.splits))
+        return self.rows(kept, reason) if chosen.left_out else self
 
 
 def is_frame(value: object) -> bool:
@@ -99,11 +106,12 @@ def texts_from_file(
     training: bool = False,
     skip_bad_rows: bool = False,
     limit: int | None = None,
+    train_limit: int | None = None,
     seed: int = 0,
 ) -> LabeledTexts:
     """The texts and labels of a CSV, TSV, JSON lines or Parquet file; `columns` as in a frame.
 
-    With `training`, the rows of all splits are read. A limit leaves the rows that
+    With `training`, the rows of all splits are read. The limits leave the rows that
     `LabeledTexts.limited` leaves, but the others are not held in memory.
     """
     if not path.is_file():
@@ -117,7 +125,8 @@ def texts_from_file(
     notes = [note for note in notes if not note.endswith("query column")]
     dropped: Counter[str] = Counter()
     bad_rows = BadRows() if skip_bad_rows else None
-    chosen_rows = None if limit is None else LowestKeys[Labeled](limit, seed, LIMIT)
+    unlimited = limit is None and train_limit is None
+    chosen_rows = None if unlimited else LimitedRows[Labeled](limit, train_limit, seed)
     rows = _rows_to_audit(table.rows(list(found.values()), bad_rows), found, dropped, training)
     source = f"the file {path.name}"
     texts = _labeled(rows, path.name, source, dropped, notes, training, chosen_rows)
@@ -126,14 +135,16 @@ def texts_from_file(
         said = (*texts.notes, bad_rows.note())
         texts = replace(texts, dropped=dict(sorted(counted.items())), notes=said)
     if chosen_rows is not None and chosen_rows.left_out:
-        left_out = {over_limit(chosen_rows.limit): chosen_rows.left_out}
-        texts = replace(texts, dropped={**texts.dropped, **left_out})
+        reason = over_limits(limit, train_limit, training)
+        texts = replace(texts, dropped={**texts.dropped, reason: chosen_rows.left_out})
     return texts
 
 
-def over_limit(limit: int) -> str:
-    """Why a row beyond the limit was left out."""
-    return f"over the limit of {limit}"
+def over_limits(limit: int | None, train_limit: int | None, training: bool) -> str:
+    """Why a row beyond the limits was left out."""
+    if not training:
+        return f"over the limit of {limit}"
+    return f"over the limits of {limit or 'all'} test and {train_limit or 'all'} training documents"
 
 
 def _rows_to_audit(
@@ -175,7 +186,7 @@ def _labeled(
     dropped: Counter[str],
     notes: Sequence[str],
     training: bool,
-    chosen: LowestKeys[Labeled] | None = None,
+    chosen: LimitedRows[Labeled] | None = None,
 ) -> LabeledTexts:
     kept: list[Labeled] = []
     for number, row in rows:
@@ -191,7 +202,7 @@ def _labeled(
         if chosen is None:
             kept.append(labeled)
         else:
-            chosen.add(labeled[0], labeled)
+            chosen.add(labeled[0], split, labeled)
     kept = kept if chosen is None else chosen.rows()
     if not kept:
         raise UserError(f"{source} has no row to audit with a text and a label: check the columns.")

@@ -83,8 +83,13 @@ def _read(texts: Iterable[str]) -> tuple[Indices, Indices, _GramTable]:
             tables.append(_grams(chunk))
             chunk, size = [], 0
     tables.append(_grams(chunk))
-    values = np.concatenate([found for found, _ in tables])
     lengths = np.concatenate([found for _, found in tables])
+    values = np.empty(lengths.sum(), dtype=np.uint32)
+    left = len(values)
+    while tables:  # each is freed when it is copied: they are most of the memory
+        found, _ = tables.pop()
+        left -= len(found)
+        values[left : left + len(found)] = found
     return np.array(same, np.int64), np.array(distinct, np.int64), _GramTable(values, lengths)
 
 

@@ -7,12 +7,15 @@ the order of the documents, so that every document has the same chance to stay, 
 is sorted by label. Of every label and split the documents with the lowest keys stay in any case,
 because each class must occur in each split.
 
-Documents that are all audited need neither splits nor every class. Of them `LowestKeys` holds those
-that the limit leaves in the end, whatever the size of the file.
+Documents of a model that is not trained here need not have every class. Of them `LowestKeys` holds
+those that the limit leaves in the end, whatever the size of the file, and `LimitedRows` does so for
+each split.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -25,6 +28,7 @@ HELD = 250_000
 HELD_PER_LIMIT = 4
 LEAST_PER_LABEL = 30  # of each split
 LARGEST_KEY = 2**64 - 1
+LIMIT = "limit"  # purpose of the keys by which rows to audit are chosen
 Row = TypeVar("Row")
 
 
@@ -96,6 +100,43 @@ class LowestKeys(Generic[Row]):
         places = lowest_keys([id_ for id_, _ in self.held], self.limit, self.seed, self.purpose)
         self.left_out += len(self.held) - len(places)
         self.held = [self.held[place] for place in places]
+
+
+class LimitedRows(Generic[Row]):
+    """Of all rows that are added, those that a limit of test and one of train leave.
+
+    Rows of dev are all held, as are those of a split whose limit is None.
+    """
+
+    def __init__(self, test: int | None, train: int | None, seed: int) -> None:
+        # Of test, the same rows as in an audit without training documents.
+        limits = {"test": (test, LIMIT), "train": (train, f"{LIMIT} train")}
+        self._chosen = {
+            split: LowestKeys[tuple[int, Row]](limit, seed, purpose)
+            for split, (limit, purpose) in limits.items()
+            if limit is not None
+        }
+        self._others: list[tuple[int, Row]] = []
+        self._added = 0
+
+    def add(self, id_: str, split: str, row: Row) -> None:
+        """Hold a row for now."""
+        numbered = (self._added, row)
+        self._added += 1
+        if split in self._chosen:
+            self._chosen[split].add(id_, numbered)
+        else:
+            self._others.append(numbered)
+
+    def rows(self) -> list[Row]:
+        """The rows that are left, in the order in which they were added."""
+        left = chain(self._others, *(chosen.rows() for chosen in self._chosen.values()))
+        return [row for _, row in sorted(left, key=itemgetter(0))]
+
+    @property
+    def left_out(self) -> int:
+        """The number of rows that the limits did not leave, after `rows` was called."""
+        return sum(chosen.left_out for chosen in self._chosen.values())
 
 
 def lowest_keys(ids: Sequence[str], limit: int, seed: int, purpose: str) -> list[int]:

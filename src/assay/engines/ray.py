@@ -62,7 +62,8 @@ def ray_workers(
         try:
             yield workers
         finally:
-            workers.cancel()
+            if session.found_running:
+                workers.cancel()
 
 
 @dataclass
@@ -72,10 +73,17 @@ class Session:
     workers: int
     stack: ExitStack
     started: bool = field(default=False, init=False)
+    # Ray was running in this process before. It then outlives the session, and so would its jobs.
+    # Any other Ray ends its jobs when this process leaves it. To cancel them before that is not
+    # safe: a job that finishes at the same moment makes Ray abort this process.
+    found_running: bool = field(default=False, init=False)
 
     def start(self, address: str | None) -> None:
         """Start Ray, or join the cluster, unless that is done."""
+        import ray
+
         if not self.started:
+            self.found_running = ray.is_initialized()
             self.stack.enter_context(joined_ray(address) if address else local_ray(self.workers))
             self.started = True
 
@@ -125,7 +133,7 @@ def local_ray(workers: int) -> Iterator[None]:
         try:
             yield
         finally:
-            ray.shutdown()
+            _shut_down()
 
 
 @contextmanager
@@ -145,6 +153,13 @@ def joined_ray(address: str) -> Iterator[None]:
     try:
         yield
     finally:
+        _shut_down()
+
+
+def _shut_down() -> None:
+    import ray
+
+    with _own_signals():
         ray.shutdown()
 
 
@@ -152,13 +167,15 @@ def joined_ray(address: str) -> Iterator[None]:
 def _own_signals() -> Iterator[None]:
     """Keep this process's handler of SIGTERM.
 
-    Ray installs one that aborts the process with a native stack trace, so that nothing would be
-    said about how to continue.
+    When Ray starts, it installs one that aborts the process with a native stack trace, and when it
+    stops, it lets the signal end the process. Nothing would be said about how to continue.
     """
     before = signal.getsignal(signal.SIGTERM)
-    yield
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, before)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _check_connection(address: str) -> None:

@@ -118,6 +118,7 @@ class OrthogonalPass(RecurrentPass):
         return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
+        hidden = hidden[: len(cell)]
         gates = F.linear(hidden, self.from_state).view(-1, *inputs.shape) + inputs
         own, total = cell.chunk(2, -1)
         shown, memory = lstm_step(gates.view(len(hidden), -1), own)

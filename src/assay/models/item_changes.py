@@ -27,6 +27,7 @@ from torch.nn import functional as F
 from assay.models.attention import Attention
 from assay.models.encoders import EVERY, ChangedStates, Encoder, Frame, Projection, Where
 from assay.models.heads import Head
+from assay.models.products import FixedMatrix, complete_bundle
 
 BLOCK_BYTES = 2**20  # of the scores and values that are folded into a softmax at once
 # The largest difference of any unit at which two states count as equal. Trained models forget more
@@ -113,7 +114,8 @@ class Readout:
 
     def parts(self, changed: ChangedStates) -> tuple[Tensor, Tensor]:
         """Scores, -inf where there is no item, and the values that the head reads."""
-        attended, read = torch.split(changed.values, self.sizes, -1)
+        size, more = self.sizes
+        attended, read = changed.values.narrow(-1, 0, size), changed.values.narrow(-1, size, more)
         query = None if self.query is None else self.query[changed.where[1]]
         scores = self.attention.score(attended, query)
         return scores if changed.real is None else scores.masked_fill_(
@@ -260,7 +262,7 @@ class FadingRestart:
 
     def __init__(self, reading: StoredPass, projection: Tensor, stored: Tensor) -> None:
         self.reading = reading
-        self.projector = projection.T.contiguous()
+        self.projector = FixedMatrix(projection.T)
         self.stored = stored.contiguous()
         length, batch = reading.mask.shape
         self.until = torch.full((length, batch), length, device=reading.mask.device)
@@ -272,21 +274,21 @@ class FadingRestart:
         """
         reading, (length, batch) = self.reading, self.until.shape
         slot, document = torch.nonzero(reading.mask, as_tuple=True)
-        hidden, cell = (_rows(states, slot * batch + document) for states in (hidden, cell))
+        rows = slot * batch + document
+        hidden, cell = _rows(hidden, complete_bundle(rows)), _rows(cell, rows)
         for distance in range(1, length):
             item = (slot + distance).clamp(max=length - 1)
             real = reading.mask[item, document] & (slot + distance < length)
             at = item * batch + document
             reading.advance(hidden, cell, _rows(reading.inputs, at + batch))
-            values = torch.matmul(hidden, self.projector)
-            values += _rows(self.stored, at)
+            values = self.projector.times(hidden, len(slot)).add_(_rows(self.stored, at))
             yield ChangedStates((slot, document), values, real)
             if distance % CHECK_EVERY == 0:
-                faded = self._faded(hidden, cell, at)
+                faded = self._faded(hidden[: len(slot)], cell, at)
                 self.until[slot[faded], document[faded]] = item[faded]
-                slot, document, hidden, cell = (
-                    rows[real & ~faded] for rows in (slot, document, hidden, cell)
-                )
+                left = (real & ~faded).nonzero()[:, 0]
+                slot, document, cell = slot[left], document[left], cell[left]
+                hidden = hidden[complete_bundle(left)]
             if not len(slot):
                 return
 

@@ -105,7 +105,7 @@ def gate_slopes(reading: LSTMPass, slopes: Tensor) -> Tensor:
     to_cell = shown.addcmul_(shown, shown, value=-1).mul_(show)
     of_hidden = (reading.hidden_unit * slopes).unbind()
     of_cell = torch.zeros_like(of_hidden[0])
-    recurrent = reading.recurrent.T
+    recurrent = reading.recurrent.matrix.T
     by_gate = found.view(*found.shape[:2], GATES, -1)
     through_cell, through_hidden = by_gate[:, :, :-1].unbind(), by_gate[:, :, -1].unbind()
     inputs, kept, to_cells = found.unbind(), keep.unbind(), to_cell.unbind()

@@ -31,6 +31,7 @@ from assay.models.encoders import (
     take_steps,
 )
 from assay.models.item_changes import FadingRestart
+from assay.models.products import FixedMatrix, with_spare_rows
 
 SHRINK = 15 / 16  # documents that have ended are left out once they are more than a sixteenth
 # States that advance at once. Fewer leave two threads waiting for each other, more leave the cache.
@@ -50,7 +51,6 @@ class RecurrentPass(ABC):
         """`inputs` (T + 1, B, gates): the input to the gates of the start marker and each item."""
         self.inputs, self.mask = inputs, mask.T
         steps, batch, _ = inputs.shape
-        self._gates = inputs.new_empty(0, inputs.shape[-1])
         self.hidden = inputs.new_zeros(steps + 1, batch, hidden)
         self.cell = inputs.new_zeros(steps + 1, batch, cell)
 
@@ -65,15 +65,6 @@ class RecurrentPass(ABC):
     def states(self) -> Tensor:
         """The states (T, B, H) after each item."""
         return self.hidden[2:]
-
-    def gates(self, rows: int) -> Tensor:
-        """Memory (N, gates) for the gates of so many states, which every step uses again.
-
-        New memory for every step would cost as much as half of the product.
-        """
-        if len(self._gates) < rows:
-            self._gates = self.inputs.new_empty(rows, self.inputs.shape[-1])
-        return self._gates[:rows]
 
     def starts(self, substitutes: Tensor | None) -> tuple[Tensor, Tensor]:
         """Hidden state and cell (T, B, H) of each slot: after everything before item t, and then,
@@ -93,25 +84,28 @@ class RecurrentPass(ABC):
         longest first. Those that have ended are left out, some at a time, and the states of the
         others stay contiguous.
         """
-        projector = projection.T.contiguous()
         size = len(projection)
-        # A product is written faster if its rows start at multiples of a vector register.
-        width = -(-size // REGISTER) * REGISTER
-        memory = stored.new_empty(stored.shape[:2].numel(), width)[:, :size]
+        # Sums over a row are faster if the rows start at multiples of a vector register.
+        projector = FixedMatrix(F.pad(projection.T, (0, -size % REGISTER)))
         reading = [count for count in self.mask.sum(1).tolist() if count]  # documents with item j
-        kept = len(self.mask[0])
+        length, kept = hidden.shape[:2]
+        hidden, cell = with_spare_rows(hidden.flatten(0, 1)), cell.flatten(0, 1)
         for item in range(1, len(reading)):
             if reading[item] <= SHRINK * kept:
-                kept = reading[item]
-                hidden, cell = (part[:, :kept].contiguous() for part in (hidden, cell))
+                hidden, cell = (
+                    part[: length * kept].view(length, kept, -1)[:, : reading[item]].flatten(0, 1)
+                    for part in (hidden, cell)
+                )
+                hidden, kept = with_spare_rows(hidden), reading[item]
             real = None if kept == reading[item] else self.mask[item, :kept]
+            inputs, beside = self.inputs[item + 1, :kept], stored[item, :kept]
             for some in _blocks(item, kept):
-                own = hidden[some].view(-1, hidden.shape[-1])
-                self.advance(own, cell[some].view(len(own), -1), self.inputs[item + 1, :kept])
-                projected = memory[: len(own)]
-                values = projected.view(-1, kept, size).copy_(stored[item, :kept])
-                projected.addmm_(own, projector)
-                there = None if real is None else real.expand(len(values), -1)
+                first, end = some.start * kept, some.stop * kept
+                own = hidden[first:]
+                self.advance(own, cell[first:end], inputs)
+                projected = projector.times(own, end - first)[:, :size]
+                values = projected.view(-1, kept, size).add_(beside)
+                there = None if real is None else real.expand(values.shape[0], -1)
                 yield ChangedStates((some, slice(kept)), values, there)
 
     @abstractmethod
@@ -120,7 +114,10 @@ class RecurrentPass(ABC):
 
     @abstractmethod
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        """One step, in place, for states (N, H); N / B times the inputs (B, gates)."""
+        """One step, in place, for states (N, H); N / B times the inputs (B, gates).
+
+        N is that of the cells. Further rows behind the hidden states are read along, unchanged.
+        """
 
 
 def _blocks(slots: int, documents: int) -> list[slice]:
@@ -220,9 +217,9 @@ class LSTMPass(RecurrentPass):
     cell_unit = 0.5
 
     def __init__(self, lstm: nn.LSTM, frame: Frame, *, keep_gates: bool = False) -> None:
-        self.from_input, from_state, bias, more_bias = _gates_for_sigmoid(lstm)
+        self.from_input, from_state, bias, more_bias = gates_for_sigmoid(lstm)
         self.bias = bias + more_bias
-        self.recurrent = self.hidden_unit * from_state.T.contiguous()  # (H, 4H)
+        self.recurrent = FixedMatrix(self.hidden_unit * from_state.T)  # (H, 4H)
         inputs = frame.map_start_and_items(self.project)
         super().__init__(inputs, frame.mask, lstm.hidden_size, lstm.hidden_size)
         # (T + 1, B, 4H) the gates of every step, which a backward pass needs; None: not kept.
@@ -239,28 +236,25 @@ class LSTMPass(RecurrentPass):
         # One view of every step, made at once: indexing at each step costs as much as its sums.
         hidden, cell = self.hidden.unbind(), self.cell.unbind()
         for step, gates in enumerate(self.read_gates.unbind()):
-            self._pass_gates(hidden[step], cell[step], gates, (hidden[step + 1], cell[step + 1]))
+            gates.add_(self.recurrent.times(hidden[step]))
+            advance_gates(gates, cell[step], cell[step + 1], hidden[step + 1])
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        gates = self.gates(len(hidden))
-        # The product adds to memory that holds the inputs: cheaper than to add them afterwards.
-        gates.view(-1, *inputs.shape).copy_(inputs)
-        self._pass_gates(hidden, cell, gates, (hidden, cell))
+        count = cell.shape[0]
+        gates = self.recurrent.times(hidden, count)
+        gates.view(-1, *inputs.shape).add_(inputs)
+        advance_gates(gates, cell, cell, hidden[:count])
 
-    def _pass_gates(
-        self, hidden: Tensor, cell: Tensor, gates: Tensor, out: tuple[Tensor, Tensor]
-    ) -> None:
-        """One step from states (N, H) to those in `out`, which may be the same memory.
 
-        `gates` (N, 4H) hold the inputs before the step and the gates after it.
-        """
-        next_hidden, next_cell = out
-        gates.addmm_(hidden, self.recurrent)
-        write, keep, new, show = gates.sigmoid_().chunk(4, -1)
-        torch.mul(cell, keep, out=next_cell)
-        next_cell.addcmul_(write, new, value=4).sub_(write, alpha=2)  # new = 2 sigmoid - 1
-        torch.sigmoid(next_cell, out=next_hidden)
-        next_hidden.sub_(0.5).mul_(show)
+def advance_gates(gates: Tensor, before: Tensor, cell: Tensor, hidden: Tensor) -> None:
+    """One step of an LSTM: cell and hidden state in their units, from the inputs (..., 4H).
+
+    Gates replace their inputs. The cell before may be the memory of the cell.
+    """
+    write, keep, new, show = gates.sigmoid_().chunk(4, -1)
+    # new = 2 sigmoid - 1
+    torch.mul(before, keep, out=cell).addcmul_(write, new, value=4).sub_(write, alpha=2)
+    torch.sigmoid(cell, out=hidden).sub_(0.5).mul_(show)
 
 
 @dataclass(frozen=True)
@@ -277,7 +271,7 @@ class ReadFrame(Frame):
         return unit * torch.cat([ahead, take(behind.contiguous(), self.mirror)], -1)
 
 
-def _gates_for_sigmoid(lstm: nn.LSTM) -> list[Tensor]:
+def gates_for_sigmoid(lstm: nn.LSTM) -> list[Tensor]:
     """The parameters with the tanh gate doubled, so that one sigmoid serves all four gates.
 
     tanh(x) = 2 sigmoid(2x) - 1, and torch's sigmoid is several times faster than its tanh.
@@ -316,7 +310,7 @@ class GRUPass(RecurrentPass):
     def __init__(self, gru: nn.GRU, frame: Frame) -> None:
         self.from_input, from_state, bias, more_bias = gru.parameters()
         self.size = gru.hidden_size
-        self.recurrent = from_state.T.contiguous()  # (H, 3H)
+        self.recurrent = FixedMatrix(from_state.T)  # (H, 3H)
         both, self.new_bias = torch.split(more_bias, [2 * self.size, self.size])
         self.bias = bias + F.pad(both, (0, self.size))
         # The inputs of the start marker are not read: the GRU has none.
@@ -328,9 +322,8 @@ class GRUPass(RecurrentPass):
         return F.linear(embedded, self.from_input, self.bias)
 
     def advance(self, hidden: Tensor, cell: Tensor, inputs: Tensor) -> None:
-        product = torch.mm(hidden, self.recurrent, out=self.gates(len(hidden)))
-        product = product.view(-1, *inputs.shape)
-        hidden = hidden.view(*product.shape[:-1], -1)
+        product = self.recurrent.times(hidden, len(cell)).view(-1, *inputs.shape)
+        hidden = hidden[: len(cell)].view(*product.shape[:-1], -1)
         sizes = [2 * self.size, self.size]
         gates, new = torch.split(product, sizes, -1)
         from_items, from_items_new = torch.split(inputs, sizes, -1)

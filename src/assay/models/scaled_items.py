@@ -25,13 +25,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from assay.models.encoders import Convolution, Encoder, Frame, Projection
-from assay.models.recurrent import BiLSTM
+from assay.models.products import FixedMatrix, complete_bundle
+from assay.models.recurrent import BiLSTM, LSTMPass, advance_gates, gates_for_sigmoid
 from assay.models.shared_prefixes import shared_prefixes
 
-# Halves of hidden states and doubled cells save arithmetic, because tanh(x) = 2 sigmoid(2x) - 1.
-# Scaling by a power of two is exact.
-HIDDEN_UNIT = 2.0
-CELL_UNIT = 0.5
+HIDDEN_UNIT, CELL_UNIT = LSTMPass.hidden_unit, LSTMPass.cell_unit
 STEPS_AT_ONCE = 8  # of a derivative, so that their factors stay in the cache
 
 
@@ -76,14 +74,14 @@ def _shared_projections(
     documents, copies, length = scales.shape
     offset = projection.offset.expand(documents, -1).repeat_interleave(copies, 0)
     values = scales.new_empty(length, *offset.shape)
-    product, spare = torch.empty_like(offset), torch.empty_like(offset)
+    spare = torch.empty_like(offset)
     orders = range(length), range(length - 1, -1, -1)
     for number, (direction, half, order) in enumerate(
         zip(directions, projection.halves(), orders, strict=True)
     ):
-        projector = (HIDDEN_UNIT * half).T.contiguous()
+        projector = FixedMatrix(HIDDEN_UNIT * half.T)
         for item, hidden, of_copies in direction.read_shared(scales, order):
-            own = torch.mm(hidden, projector, out=product[: len(hidden)])
+            own = projector.times(hidden)
             if number == 0:
                 torch.index_select(own, 0, of_copies, out=values[item])
             else:
@@ -156,8 +154,7 @@ class _Activations:
 class _BothDirections:
     """Both directions side by side, each in its own reading order, and what is read of a state.
 
-    One product serves both, which halves the number of operations and lets two threads work on a
-    direction each.
+    Sums and gates of both are computed at once, which halves the number of operations.
     """
 
     inputs: Tensor  # (2, T, B, 1, 4H) what the items add to the gates
@@ -196,11 +193,12 @@ class _BothDirections:
         gates = scales.new_empty(2, length, rows, 4 * size)
         cells, states = (scales.new_empty(2, length + 1, rows, size) for _ in range(2))
         states[:, 0], cells[:, 0] = self.hidden / HIDDEN_UNIT, self.cell / CELL_UNIT
-        recurrent = HIDDEN_UNIT * self.recurrent
+        products = [FixedMatrix(HIDDEN_UNIT * one) for one in self.recurrent]
         for step, own in enumerate(gates.unbind(1)):
             by_copy = own.view(2, documents, copies, -1)
             torch.addcmul(self.bias, steps[:, step], self.inputs[:, step], out=by_copy)
-            own.baddbmm_(states[:, step], recurrent)
+            for one, before, product in zip(own, states[:, step], products, strict=True):
+                one.add_(product.times(before))
             cell, hidden = cells[:, step + 1], states[:, step + 1]
             advance_gates(own, cells[:, step], cell, hidden)
         ahead, behind = torch.bmm(states[:, 1:].flatten(1, 2), HIDDEN_UNIT * self.projector)
@@ -213,7 +211,7 @@ class _BothDirections:
         length, documents, copies, _ = gradients.shape
         by_state = torch.stack([gradients, gradients.flip(0)]).flatten(1, 3)
         by_state = torch.bmm(by_state, self.projector.mT).view(2, length, documents * copies, -1)
-        from_gates = self.recurrent.mT.contiguous()
+        products = [FixedMatrix(one.T) for one in self.recurrent]
         cell = torch.zeros_like(by_state[:, 0])
         found = gradients.new_empty(2, length, documents, copies)
         for end in range(length, 0, -STEPS_AT_ONCE):
@@ -227,7 +225,9 @@ class _BothDirections:
                 own[..., 3, :].mul_(hidden)
                 cell.mul_(keep[:, step])
                 if number:
-                    by_state[:, number - 1].baddbmm_(own.flatten(2), from_gates)
+                    earlier = zip(by_state[:, number - 1], own.flatten(2), products, strict=True)
+                    for one, after, product in earlier:
+                        one.add_(product.times(after))
             by_copy = by_gate.view(2, end - first, documents, copies, -1)
             torch.sum(by_copy.mul_(self.inputs[:, first:end]), -1, out=found[:, first:end])
         return (found[0] + found[1].flip(0)).permute(1, 2, 0)
@@ -248,7 +248,7 @@ class Direction:
     @classmethod
     def of(cls, lstm: nn.LSTM, items: Tensor, marker: Tensor) -> "Direction":
         from_input, from_state, bias, more_bias = (
-            _double_tanh_gate(parameter.detach()) for parameter in lstm.parameters()
+            part.detach() for part in gates_for_sigmoid(lstm)
         )
         total = bias + more_bias
         write, _, new, show = F.linear(marker.detach(), from_input, total).sigmoid().chunk(4)
@@ -261,35 +261,23 @@ class Direction:
         """Each item, its distinct states (N, H) and which of them each copy has (R,).
 
         The states are in units of `HIDDEN_UNIT` and are used before the next step overwrites them.
+        Some states behind them complete a bundle of `products`, and no copy has them.
         """
         documents, copies, _ = scales.shape
         hidden, cell = (
             (state / unit).repeat(documents, 1)
             for state, unit in zip(self.start, (HIDDEN_UNIT, CELL_UNIT), strict=True)
         )
-        recurrent = HIDDEN_UNIT * self.recurrent
-        memory = scales.new_empty(documents * copies, recurrent.shape[1])
+        recurrent = FixedMatrix(HIDDEN_UNIT * self.recurrent)
+        memory = scales.new_empty(documents * copies, len(self.bias))
         prefixes = shared_prefixes(scales[..., list(order)])
         for item, prefix in zip(order, prefixes, strict=True):
             if prefix.parents is not None:
-                hidden, cell = hidden[prefix.parents], cell[prefix.parents]
-            inputs, gates = self.inputs[item, :, 0], memory[: len(hidden)]
+                hidden = hidden[complete_bundle(prefix.parents)]
+                cell = cell[prefix.parents]
+            inputs = self.inputs[item, :, 0]
             own = inputs if documents == 1 else inputs[prefix.documents]
-            torch.addcmul(self.bias, prefix.scales, own, out=gates)
-            advance_gates(gates.addmm_(hidden, recurrent), cell, cell, hidden)
+            read = torch.addcmul(self.bias, prefix.scales, own, out=memory[: len(cell)])
+            gates = recurrent.times(hidden, len(cell)).add_(read)
+            advance_gates(gates, cell, cell, hidden[: len(cell)])
             yield item, hidden, prefix.of_copies
-
-
-def advance_gates(gates: Tensor, before: Tensor, cell: Tensor, hidden: Tensor) -> None:
-    """One step: cell and hidden state in their units, from the inputs (..., 4H) of the gates.
-
-    Gates replace their inputs. The cell before may be the memory of the cell.
-    """
-    write, keep, new, show = gates.sigmoid_().chunk(4, -1)
-    torch.mul(before, keep, out=cell).addcmul_(write, new, value=4).sub_(write, alpha=2)
-    torch.sigmoid(cell, out=hidden).sub_(0.5).mul_(show)
-
-
-def _double_tanh_gate(parameter: Tensor) -> Tensor:
-    write, keep, new, show = parameter.chunk(4)  # torch's order: input, forget, new, output
-    return torch.cat([write, keep, 2 * new, show])

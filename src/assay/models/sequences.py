@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from assay.models.encoders import Projection
-from assay.models.recurrent import BiLSTM
-from assay.models.scaled_items import CELL_UNIT, HIDDEN_UNIT, Direction, advance_gates
+from assay.models.products import FixedMatrix, complete_bundle
+from assay.models.recurrent import BiLSTM, advance_gates
+from assay.models.scaled_items import CELL_UNIT, HIDDEN_UNIT, Direction
 
 ENDED = -1  # in place of an item: the text has ended
 
@@ -69,26 +70,29 @@ def projected_texts(
     readings = ((encoder.forwards, texts), (encoder.backwards, texts.gather(1, mirror)))
     for (lstm, read), marker, half in zip(readings, markers, projection.halves(), strict=True):
         direction = Direction.of(lstm, embedded[None], marker)
-        projector = HIDDEN_UNIT * half.detach().T
+        projector = FixedMatrix(HIDDEN_UNIT * half.T)
         ahead = lstm is encoder.forwards
         for place, (rows, own) in enumerate(_read(direction, read)):
             at = place if ahead else lengths[rows] - 1 - place
             states, of_texts = own
-            values.flatten(0, 1).index_add_(0, at * count + rows, (states @ projector)[of_texts])
+            values.flatten(0, 1).index_add_(0, at * count + rows, projector.times(states)[of_texts])
     return values
 
 
 def _read(direction: Direction, texts: Tensor) -> Iterator[tuple[Tensor, tuple[Tensor, Tensor]]]:
-    """Per item the rows that have it, the distinct states (in `HIDDEN_UNIT`) and whose they are."""
+    """Per item the rows that have it, the distinct states (in `HIDDEN_UNIT`) and whose they are.
+
+    Some states behind them complete a bundle of `products`; they are nobody's.
+    """
     hidden, cell = (
         (state / unit)[None]
         for state, unit in zip(direction.start, (HIDDEN_UNIT, CELL_UNIT), strict=True)
     )
-    recurrent = HIDDEN_UNIT * direction.recurrent
+    recurrent = FixedMatrix(HIDDEN_UNIT * direction.recurrent)
     inputs = direction.inputs[:, 0, 0] + direction.bias
     for step in shared_beginnings(texts):
         parents = step.items.new_zeros(len(step.items)) if step.parents is None else step.parents
-        hidden, cell = hidden[parents], cell[parents]
-        gates = torch.addmm(inputs[step.items], hidden, recurrent)
-        advance_gates(gates, cell, cell, hidden)
+        hidden, cell = hidden[complete_bundle(parents)], cell[parents]
+        gates = recurrent.times(hidden, len(cell)).add_(inputs[step.items])
+        advance_gates(gates, cell, cell, hidden[: len(cell)])
         yield step.texts, (hidden, step.of_texts)

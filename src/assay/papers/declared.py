@@ -14,6 +14,7 @@ from assay.errors import UserError, nearest
 
 REFERENCE = Path(str(files("assay") / "papers"))
 ALL = "all"
+SIZES = ("train_dev", "test", "mean_words")  # of the documents that a run read
 OVER_MODELS = "mean_over_seeds"  # the statistic of a summary over the models that one run trained
 
 
@@ -29,6 +30,7 @@ class Measure:
     less: str | None = None  # another quantity, subtracted from it document by document
     published: tuple[str, ...] = ()  # group and statistic in published.csv, if they differ
     setting: str = ""  # its setting there, if that is not the model; "a*" matches a prefix
+    data: str = ""  # instead of a probe: a size of the corpus, one of `SIZES`
     times: float = 1.0  # factor that converts our value to the published unit: 100 for per cent
 
     @property
@@ -58,6 +60,7 @@ class Table:
     words: str
     parts: tuple[Part, ...]
     drawing: str = ""  # a special figure; otherwise parts with an axis are drawn as dots
+    drawn: tuple[str, ...] = ()  # the corpora of a figure that is drawn from single runs
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Grid:
     rows: str = "predicted"  # a row per predicted class, or one for "all"
     note: str = ""
     unless_named: str = ""  # why it is trained only if it is named with --only
+    another_sample: str = ""  # why its numbers are shown beside the published ones and not judged
     beside: str = ""  # another corpus, whose published numbers are shown without a mark
     preset: str = ""  # instead of the paper's
     probes: tuple[str, ...] = ()  # instead of the paper's
@@ -84,6 +88,11 @@ class Grid:
     @property
     def label(self) -> str:
         return f"{self.name}, {self.apart}" if self.apart else self.name
+
+    @property
+    def key(self) -> str:
+        """What names it alone in --only."""
+        return f"{self.name}:{self.apart}" if self.apart else self.name
 
 
 @dataclass(frozen=True)
@@ -136,7 +145,8 @@ def _table(reference: Path, paper: str, name: str) -> Table:
         Part(**{**_frozen(part), "measures": tuple(map(_measure, part["measures"]))})
         for part in declared["parts"]
     )
-    return Table(name, declared["title"], declared["words"], parts, declared.get("drawing", ""))
+    drawing, drawn = declared.get("drawing", ""), tuple(declared.get("drawn", ()))
+    return Table(name, declared["title"], declared["words"], parts, drawing, drawn)
 
 
 def _measure(declared: dict[str, Any]) -> Measure:

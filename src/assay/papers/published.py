@@ -4,7 +4,7 @@ import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.papers.declared import Grid, Measure, Part
+from assay.papers.declared import ALL, Grid, Measure, Part
 
 PRINTED = "printed"  # any other value of the column `trust` is shown with the number
 OVERALL = "overall"
@@ -27,6 +27,15 @@ class Published:
     def digits(self) -> str:
         whole, _, places = self.text.partition(".")
         return f"{whole}.{places.ljust(PLACES, '0')}"
+
+    @property
+    def unit(self) -> float:
+        """The unit of its last printed place."""
+        return 10.0 ** -len(self.digits.partition(".")[2])
+
+    @property
+    def is_printed(self) -> bool:
+        return self.trust == PRINTED
 
     @property
     def caveat(self) -> str:
@@ -101,3 +110,48 @@ def beside(
     corpus = grid.beside or grid.name
     found = numbers.find(part.published, corpus, measure.setting or model, *place)
     return None if found is None else replace(found, of=grid.beside)
+
+
+LATER_RUN, PROGRAM = "the authors' later run", "the authors' program on our data"
+CLASS_NUMBER = {OVERALL: ALL}  # the class in rerun.csv, where it is not a number
+
+
+@dataclass(frozen=True)
+class Reruns:
+    """Results of Jain & Wallace's own program, beside the printed ones.
+
+    A key is corpus, model, quantity, class (its number, or `all`) and statistic.
+    """
+
+    later: dict[tuple[str, str, str, str, str], float]  # what the authors publish today
+    program: dict[tuple[str, str, str, str, str], dict[str, tuple[float, ...]]]  # vectors -> seeds
+
+
+def read_reruns(reference: Path) -> Reruns:
+    """The reruns in a folder; none if the folder has no file of them."""
+    found = Reruns({}, {})
+    path = reference / "rerun.csv"
+    if not path.is_file():
+        return found
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            key = (row["corpus"], row["model"], row["quantity"], row["class"], row["statistic"])
+            if row["who"].startswith(LATER_RUN):
+                found.later[key] = float(row["value"])
+            elif ";" not in row["vectors"]:  # what follows it describes another sample
+                runs = found.program.setdefault(key, {})
+                kind = row["vectors"].partition(" ")[0].removesuffix(",")
+                runs[kind] = (*runs.get(kind, ()), float(row["value"]))
+    return found
+
+
+def rerun_key(
+    measure: Measure, grid: Grid, model: str, group: str
+) -> tuple[str, str, str, str, str]:
+    """Where the reruns have the number of this model and class."""
+    quantity, statistic = measure.quantity or grid.score, measure.statistic or "value"
+    if statistic == "significant":
+        quantity = quantity.replace("p_", "tau_", 1)
+    if measure.group or measure.less:
+        quantity = ""  # the reruns have no groups and no differences
+    return grid.name, model, quantity, CLASS_NUMBER.get(group, group), statistic

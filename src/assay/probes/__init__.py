@@ -59,7 +59,7 @@ def probes_of_trained_models() -> tuple[str, ...]:
 
 def refresh_declarations() -> None:
     """Declare again the probes that compare all scores, after a score was added."""
-    for module in (agreement, input_erasure, rationale):
+    for module in (agreement, input_erasure, rationale, sanity):
         PROBES[module.PROBE.name] = module.declare()
 
 

@@ -84,8 +84,8 @@ PROBE = Probe(
     quantities=(
         Quantity(
             "max_jsd",
-            "largest JSD to the model's weights with the prediction within eps; null for a single "
-            f"item, and outside {SAMPLED_DOCUMENTS} sampled documents with more than "
+            "largest JSD to the model's weights with the prediction within eps; missing for a "
+            f"single item, and outside {SAMPLED_DOCUMENTS} sampled documents with more than "
             f"{EVERY_DOCUMENT_CLASSES} classes and an affine head",
             ("mean", "median", "mean_shared"),
             unit="JSD, nats",
@@ -96,14 +96,14 @@ PROBE = Probe(
         ),
         Quantity(
             "max_jsd_upper",
-            "upper bound on that JSD, where it is not exact",
+            "upper bound on the largest JSD with the prediction within eps, where it is not exact",
             ("mean", "mean_shared"),
             unit="JSD, nats",
             shared_with=("shuffled_max_jsd",),
         ),
         Quantity(
             "free_jsd",
-            "largest JSD to the model's weights with nothing held",
+            "largest JSD to the model's weights, whatever the prediction",
             ("mean", "mean_shared"),
             unit="JSD, nats",
             shared_with=("shuffled_max_jsd",),
@@ -118,7 +118,8 @@ PROBE = Probe(
         ),
         Quantity(
             "uniform_max_jsd",
-            "the same for uniform weights, on the same documents",
+            "the largest JSD of uniform weights, with their own prediction within eps, on the same "
+            "documents",
             ("mean",),
             unit="JSD, nats",
         ),
@@ -135,7 +136,10 @@ PROBE = Probe(
             unit="JSD, nats",
         ),
         Quantity(
-            "adversary_tvd", "change of the prediction under those weights", ("mean",), unit="TVD"
+            "adversary_tvd",
+            "change of the prediction under the furthest weights",
+            ("mean",),
+            unit="TVD",
         ),
         Quantity(
             "diverse_jsd",
@@ -146,7 +150,7 @@ PROBE = Probe(
         ),
         Quantity(
             "diverse_spread",
-            "mean JSD between two of those alternatives",
+            "mean JSD between two of five diverse alternatives",
             ("mean",),
             unit="JSD, nats",
             direction="lower is more faithful",

@@ -118,11 +118,11 @@ def _quantities() -> tuple[Quantity, ...]:
         pair = f"{one} and {other}".replace("_", "-")
         direction: Direction = "higher is more faithful" if one == "attention" else "neither"
         detail = not {one, other} <= CORE
-        meaning = f"Kendall's tau-b between {pair}"
+        meaning = f"how alike {pair} order the items (Kendall's tau-b)"
         tau = Quantity(
             f"tau_{one}_{other}", meaning, ("mean", "std"), "tau", direction, detail=detail
         )
-        meaning = f"two-sided p of that tau, {pair}; null with too few items to reach 0.05"
+        meaning = f"two-sided p of the tau of {pair}; missing with too few items to reach 0.05"
         declared += [tau, Quantity(f"p_{one}_{other}", meaning, ("significant",), detail=detail)]
         if one == R2_OF:
             meaning = f"squared correlation of {pair}"
@@ -130,7 +130,7 @@ def _quantities() -> tuple[Quantity, ...]:
     declared += _verdict_quantities()
     meaning = "largest error over the items where leave-one-out stops reading early"
     declared.append(Quantity(FADING_ERROR, meaning, ("max",), "TVD", detail=True))
-    meaning = "error of its tau with attention in that case"
+    meaning = "error of the tau of attention and leave-one-out where it stops reading early"
     declared.append(Quantity(FADING_TAU_ERROR, meaning, ("max",), "tau", detail=True))
     return tuple(declared)
 
@@ -141,18 +141,21 @@ def _verdict_quantities() -> list[Quantity]:
     for other in REFERENCES:
         pair = f"attention and {other}".replace("_", "-")
         meaning = (
-            f"tau-b between {pair}, 0 where a list is constant; exactly 0 is expected of shuffled "
-            "weights"
+            f"how alike {pair} order the items; 1: the same order, 0: no better than shuffled "
+            "weights (tau-b, and 0 where a score is the same for all items)"
         )
         name = f"rank_tau_attention_{other}"
         declared.append(Quantity(name, meaning, ("mean",), "tau", higher))
         meaning = (
-            f"share of the top k items that {pair} have in common, where k is a tenth of the "
-            "items, at least one; ties in random order"
+            f"share of the top items (a tenth of all, at least one) that {pair} have in common; "
+            "ties in random order"
         )
         name = f"top_overlap_attention_{other}"
         declared.append(Quantity(name, meaning, ("mean",), "share", higher))
-    meaning = "that share for shuffled weights: its exact expectation, k divided by the items"
+    meaning = (
+        "share of the top items that shuffled weights have in common with a score: the exact "
+        "expectation, top items divided by all items"
+    )
     return [*declared, Quantity("top_overlap_expected", meaning, ("mean",), "share")]
 
 

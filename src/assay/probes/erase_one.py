@@ -167,7 +167,8 @@ PROBE = Probe(
         ),
         Quantity(
             "delta_js_expected",
-            "the same against the mean over all other items",
+            "how much further the prediction moves without the top item than without another "
+            "one, on average over all others",
             ("mean",),
             unit="JSD, nats",
             direction="higher is more faithful",
@@ -180,50 +181,58 @@ PROBE = Probe(
         ),
         Quantity(
             "flip_top",
-            "does erasing the top item change the decision",
+            "erasing the top item changes the decision",
             ("share",),
             direction="higher is more faithful",
         ),
-        Quantity("flip_random", "does erasing the random item", ("share",)),
-        Quantity("flip_random_expected", "share of the other items that would", ("mean",)),
-        Quantity("flip_both", "both change it", ("share",)),
+        Quantity("flip_random", "erasing the random item changes the decision", ("share",)),
+        Quantity(
+            "flip_random_expected",
+            "share of the items other than the top one whose erasure changes the decision",
+            ("mean",),
+        ),
+        Quantity("flip_both", "erasing either of the two changes the decision", ("share",)),
         Quantity(
             "flip_top_only",
-            "only the top item does",
+            "only erasing the top item changes the decision",
             ("share",),
             direction="higher is more faithful",
         ),
         Quantity(
             "flip_random_only",
-            "only the random item does",
+            "only erasing the random item changes the decision",
             ("share",),
             direction="lower is more faithful",
         ),
-        Quantity("flip_neither", "neither does", ("share",)),
+        Quantity("flip_neither", "erasing neither changes the decision", ("share",)),
         Quantity(
             "polarity_violation",
-            "is the prediction stronger without the top item",
+            "the prediction is stronger without the top item",
             ("share",),
             direction="lower is more faithful",
         ),
         Quantity(
-            "polarity_violation_expected", "share of the other items without which it is", ("mean",)
+            "polarity_violation_expected",
+            "share of the items other than the top one without which the prediction is stronger",
+            ("mean",),
         ),
-        Quantity("flip_any", "some single item, whichever, does", ("share",)),
+        Quantity("flip_any", "erasing some single item changes the decision", ("share",)),
         Quantity(
             "flip_share",
-            "share of all items that do: the exact expectation for a random item, which may be the "
-            "top one",
+            "share of all items whose erasure changes the decision: the exact expectation for a "
+            "random item, which may be the top one",
             ("mean",),
         ),
         Quantity(
             "weaker_top",
-            "is the prediction weaker without the top item (lower odds of the decided class)",
+            "the prediction is weaker without the top item (lower odds of the decided class)",
             ("share",),
             direction="higher is more faithful",
         ),
-        Quantity("weaker_any", "is it weaker without some single item, whichever", ("share",)),
-        Quantity("weaker_share", "share of all items without which it is weaker", ("mean",)),
+        Quantity("weaker_any", "the prediction is weaker without some single item", ("share",)),
+        Quantity(
+            "weaker_share", "share of all items without which the prediction is weaker", ("mean",)
+        ),
     ),
     measure=measure,
 )

@@ -6,7 +6,9 @@ as a step. An order that knows what matters needs few items. To the paper's four
 attention, gradient, attention times gradient) we add the smallest weight first (`ascending`),
 leave-one-out, and attention times the norm of the state. Items of equal importance are erased in
 random order. Where the head is affine, the exact smallest flipping set, `optimal`, shows how many
-items each order wastes; of several smallest sets it is the one with the least attention.
+items each order wastes; of several smallest sets it is the one with the least attention. Elsewhere
+it lies in a bracket: `searched` is the best of all orders tried and of all single items, and
+`lower_bound` is one item, or two where no single item flips the decision.
 `gradient` is the gradient of the decided class's probability in the *weight*, not the score of the
 same name, which is the gradient in the embedding.
 
@@ -14,6 +16,10 @@ same name, which is the gradient in the embedding.
 of the items keep their weights. `least_lost_alone` is the least that any tenth could lose. With two
 classes and an affine head it is exactly 0: the logit is a weighted mean over the items, and that of
 the items with the highest logits is never below it. Otherwise it is the least of all orders.
+
+`random` is one random order per document, as published. Claims compare with the expectation over
+all of them. With an affine head further orders cost next to nothing, so `random_expected` is the
+mean over ten.
 """
 
 from dataclasses import asdict
@@ -23,23 +29,27 @@ import numpy as np
 
 from assay.evidence import stacked
 from assay.exact.erasure import (
+    MIN_ITEMS,
     AffineErasure,
     Erasure,
     Flips,
+    decided_classes,
     first_flip,
     item_counts,
     removal_order,
     split_by_order,
 )
 from assay.exact.erasure_measures import curves, smallest_flipping_sets
-from assay.exact.numerics import Floats, document_chunks
+from assay.exact.numerics import Floats, Indices, document_chunks
 from assay.models.view import View
 from assay.probes.erasure import erasure_of, rankings
 from assay.probes.probe import Probe, ProbeOutcome, Quantity, Scores
 from assay.statistics.keyed_random import document_keys, uniform
 
 Groups = list[tuple[str, dict[str, Floats]]]  # order, and its quantities
-OPTIMAL = "optimal"
+OPTIMAL, SEARCHED, LOWER_BOUND = "optimal", "searched", "lower_bound"
+EXPECTED = "random_expected"
+RANDOM_ORDERS = 10  # the noise of more would not show beside that of the documents
 SCORED = ("leave_one_out", "attention_norm")  # orders that are scores
 TABLES = 6  # of the size of the logits, held at once: removed, kept and intermediate results
 COMPARED = {  # the orders that each of these is compared with
@@ -51,17 +61,63 @@ COMPARED = {  # the orders that each of these is compared with
 def measure(view: View, scores: Scores) -> ProbeOutcome:
     erasure = erasure_of(view, scores["attention"])
     flips, shapes = erased(erasure, orders(view, erasure, scores), tie_lots(view))
+    least = least_lost_alone(erasure, shapes)
+    bracket: Groups = []
     if isinstance(erasure, AffineErasure):
         flips[OPTIMAL] = best = smallest_flipping_sets(erasure)
         proven = np.where(np.isnan(best.items), np.nan, best.proven)
         shapes.append((OPTIMAL, {"lightest_proven": proven}))
-    columns: dict[tuple[str, str | None], Floats] = {
+        shapes.append((EXPECTED, random_expectation(view, erasure)))
+    else:
+        bracket = smallest_set_bracket(erasure, flips)
+    columns = as_columns(needed(erasure, flips), races(flips), shapes)
+    columns["least_lost_alone", None] = least
+    frames = [stacked(view.batch.ids, columns, erasure.method)]
+    if bracket:
+        frames.append(stacked(view.batch.ids, as_columns(bracket), SEARCHED))
+    return ProbeOutcome(frames)
+
+
+def as_columns(*tables: Groups) -> dict[tuple[str, str | None], Floats]:
+    return {
         (quantity, group): values
-        for group, quantities in chain(needed(erasure, flips), races(flips), shapes)
+        for group, quantities in chain(*tables)
         for quantity, values in quantities.items()
     }
-    columns["least_lost_alone", None] = least_lost_alone(erasure, shapes)
-    return ProbeOutcome([stacked(view.batch.ids, columns, erasure.method)])
+
+
+def random_expectation(view: View, erasure: Erasure) -> dict[str, Floats]:
+    """The mean fraction erased and the mean loss with a tenth left, over several random orders."""
+    keys = document_keys(view.batch.ids, view.seed, "erase_order expected")
+    lots = uniform(keys, RANDOM_ORDERS, view.mask.shape[1])
+    ranked = {str(number): lots[:, number] for number in range(RANDOM_ORDERS)}
+    flips, shapes = erased(erasure, ranked, lots[:, 0])
+    n = np.maximum(item_counts(erasure), 1)
+    fractions = [fraction_never_one(found, n) for found in flips.values()]
+    losses = [curve["lost_alone"] for _, curve in shapes]
+    return {"fraction_never_one": np.mean(fractions, axis=0), "lost_alone": np.mean(losses, axis=0)}
+
+
+def smallest_set_bracket(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
+    """The size of the smallest flipping set: at most that of the best order, at least a bound.
+
+    Where some single item flips, both are one item. Where no order flips, nothing was found: both
+    count as 1, so that the document drops out of a comparison of means.
+    """
+    n = np.maximum(item_counts(erasure), 1)
+    several = item_counts(erasure) >= MIN_ITEMS
+    changed = decided_classes(erasure.without_each) != decided_classes(erasure.intact)[:, None]
+    single = (changed & erasure.present).any(1)
+    found = np.min([np.where(np.isnan(f.items), np.inf, f.items) for f in flips.values()], axis=0)
+    least = np.where(single, 1.0, found)
+    never = np.isinf(least)
+    best, bound = (np.where(never, 1.0, size / n) for size in (least, np.where(single, 1.0, 2.0)))
+    table = {"fraction_never_one": best, "never_flips": never.astype(np.float64)}
+    searched = {name: np.where(several, values, np.nan) for name, values in table.items()}
+    return [
+        (SEARCHED, searched),
+        (LOWER_BOUND, {"fraction_never_one": np.where(several, bound, np.nan)}),
+    ]
 
 
 def least_lost_alone(erasure: Erasure, shapes: Groups) -> Floats:
@@ -122,12 +178,18 @@ def needed(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
             "mass_to_flip": found.mass,
             "never_flips": found.never,
             "fraction_common": np.where(common, fraction, np.nan),
-            "fraction_never_one": np.where(found.never == 1, 1.0, fraction),
+            "fraction_never_one": fraction_never_one(found, n),
         }
         if least is not None and name != OPTIMAL:
             values["excess_items"] = found.items - least
         table.append((name, values))
     return table
+
+
+def fraction_never_one(found: Flips, n: Indices) -> Floats:
+    """The fraction of n items (B,) that was erased; 1 where the decision never changes."""
+    fraction: Floats = np.where(found.never == 1, 1.0, found.items / n)
+    return fraction
 
 
 def races(flips: dict[str, Flips]) -> Groups:
@@ -160,21 +222,21 @@ PROBE = Probe(
     quantities=(
         Quantity(
             "items_to_flip",
-            "items erased when the decision changes; null: it never does",
+            "items erased when the decision changes; missing where it never does",
             ("median",),
             unit="items",
             direction="lower is more faithful",
         ),
         Quantity(
             "fraction_to_flip",
-            "the same as a fraction of the document's items",
+            "fraction of the items erased when the decision changes",
             ("median",),
             direction="lower is more faithful",
         ),
         Quantity(
             "mass_to_flip",
-            "share of the attention that was erased with them; of the smallest sets (`optimal`) "
-            "the least share",
+            "share of the attention erased when the decision changes; of the smallest sets "
+            "(`optimal`) the least share",
             ("median",),
         ),
         Quantity(
@@ -183,22 +245,24 @@ PROBE = Probe(
             "least that was found",
             ("share",),
         ),
-        Quantity("never_flips", "no prefix of the order changes the decision", ("share",)),
+        Quantity("never_flips", "erasing in this order never changes the decision", ("share",)),
         Quantity(
             "fraction_common",
-            "the fraction, over documents that every order flips",
+            "fraction of the items erased when the decision changes, over the documents in which "
+            "it changes in every order",
             ("median",),
             direction="lower is more faithful",
         ),
         Quantity(
             "fraction_never_one",
-            "the fraction, counted as 1 where the order never flips",
+            "fraction of the items erased when the decision changes, counted as 1 where it never "
+            "does",
             ("mean", "median"),
             direction="lower is more faithful",
         ),
         Quantity(
             "excess_items",
-            "items more than the smallest flipping set has",
+            "items erased beyond the smallest set that changes the decision",
             ("mean", "median"),
             unit="items",
             direction="lower is more faithful",
@@ -231,7 +295,8 @@ PROBE = Probe(
         ),
         Quantity(
             "sufficiency",
-            "weight sufficiency: mean fall with only those weights left (AOPC)",
+            "weight sufficiency: mean fall of the decided probability with only those weights left "
+            "(AOPC)",
             ("median",),
             unit="probability",
             direction="lower is more faithful",
@@ -260,7 +325,7 @@ PROBE = Probe(
         ),
         Quantity(
             "insertion_auc",
-            "mean decided probability while they come back in order",
+            "mean decided probability while all items come back in order",
             ("median",),
             unit="probability",
             direction="higher is more faithful",

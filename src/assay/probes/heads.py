@@ -115,7 +115,7 @@ PROBE = Probe(
         ),
         Quantity(
             "uniform_flip",
-            "1 where that changes the decision",
+            "uniform weights in all shown heads change the decision",
             ("share",),
             direction="higher is more faithful",
         ),

@@ -103,13 +103,13 @@ PROBE = Probe(
         ),
         Quantity(
             "same_output_tvd",
-            "change of the prediction under those weights; not 0 by rounding only",
+            "change of the prediction under those other weights; not exactly 0 because of rounding",
             ("max",),
             unit="TVD",
         ),
         Quantity(
             "top_weight_left",
-            "share of the top item's weight that is left under those weights",
+            "share of the top item's weight that is left under those other weights",
             ("mean", "median"),
             unit="share",
         ),

@@ -194,20 +194,20 @@ PROBE = Probe(
     quantities=(
         Quantity(
             "mean_jsd",
-            "mean JSD of the imitation's attention to the base's",
+            "mean JSD between the attention of the look-alike model and of this model",
             ("mean_over_seeds",),
             unit="nats",
             direction="lower is more faithful",
         ),
         Quantity(
             "mean_tvd",
-            "mean TVD of the imitation's predictions to the base's",
+            "mean TVD between the predictions of the look-alike model and of this model",
             ("mean_over_seeds",),
             unit="TVD",
         ),
         Quantity(
             "mean_half_tvd",
-            "half of it, as the paper printed it",
+            "half of the mean TVD, as the paper printed it",
             ("mean_over_seeds",),
             unit="half TVD",
         ),
@@ -215,56 +215,57 @@ PROBE = Probe(
         ACCURACY,
         Quantity(
             "frontier_area",
-            "mean TVD along the sweep's frontier",
+            "mean TVD along the curve of look-alike models from small to large lambda",
             ("mean_over_seeds",),
             unit="TVD",
             direction="higher is more faithful",
         ),
         Quantity(
             "frontier_bend",
-            "how far the frontier runs below its chord (convex, late rise: "
-            "above 0) or above it (concave, early rise: below 0)",
+            "how far this curve runs below the straight line between its ends (late rise: above 0) "
+            "or above it (early rise: below 0)",
             ("mean_over_seeds",),
             direction="lower is more faithful",
         ),
         Quantity(
             "chosen_lambda",
-            "lambda of the imitation with the best F1 on dev among those "
-            "with a mean JSD above 0.4 there",
+            "lambda of the look-alike model with the best F1 on dev among those with a mean JSD "
+            "above 0.4 there",
             ("mean_over_seeds",),
         ),
         Quantity(
             "far_lambda",
-            "lambda of the far model: with the smallest TVD on dev among those with a mean JSD "
-            "there of at least half of the largest possible",
+            "lambda of the far look-alike model: the smallest TVD on dev among those with a mean "
+            "JSD there of at least half of the largest possible",
             ("mean_over_seeds",),
         ),
         Quantity(
             "far_tvd",
-            "TVD between the far model's prediction and the base's",
+            "TVD between the predictions of the far look-alike model and of this model",
             ("mean",),
             unit="TVD",
         ),
         Quantity(
             "imitation_cost",
-            "the far model's TVD minus that of lambda 0",
+            "TVD of the far look-alike model minus that of a copy (lambda 0)",
             ("mean", "mean_by_seed"),
             unit="TVD",
             direction="higher is more faithful",
         ),
         Quantity(
             "far_jsd",
-            "mean JSD of the far model's attention to the base's",
+            "mean JSD between the attention of the far look-alike model and of this model",
             ("mean_over_seeds",),
             unit="nats",
         ),
         Quantity(
             "far_converged",
-            "1 if the far model's training had stopped improving when it ended, else 0",
+            "1 if the training of the far look-alike model had stopped improving when it ended, "
+            "else 0",
             ("mean_over_seeds",),
         ),
-        Quantity("jsd", "JSD between the imitation's attention and the base's", (), unit="nats"),
-        Quantity("tvd", "TVD between the imitation's prediction and the base's", (), unit="TVD"),
+        Quantity("jsd", "JSD between the attention of both models", (), unit="nats"),
+        Quantity("tvd", "TVD between the predictions of both models", (), unit="TVD"),
     ),
     trainings=Trainings(plan, conclude),
 )

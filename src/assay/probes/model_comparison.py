@@ -15,7 +15,7 @@ from assay.training.specs import ModelOutputs, Predictions, TrainingBudget, Trai
 
 F1 = Quantity(
     "f1",
-    "F1 on test: of the positive class, or the mean over three classes and more",
+    "F1 on the test documents: of the positive class, or the mean over three classes and more",
     ("mean_over_seeds",),
     unit="F1",
 )

@@ -81,13 +81,13 @@ def declare() -> Probe:
             ),
             Quantity(
                 "precision",
-                "share of marked items among the first k, of which k are marked",
+                "share of marked items among the first k, where k items are marked",
                 ("mean",),
                 unit="share",
             ),
             Quantity(
                 "mass_gain",
-                "attention on the marked items, above their share of all items",
+                "attention on the marked items, minus their share of all items",
                 ("mean",),
                 unit="weight",
             ),

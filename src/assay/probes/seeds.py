@@ -137,7 +137,7 @@ PROBE = Probe(
     quantities=(
         Quantity(
             "median_jsd",
-            "median over models of the JSD between their attention and the base's",
+            "JSD between the attention of this model and of a retrained one, median over models",
             ("mean", "median"),
             unit="nats",
             direction="lower is more faithful",
@@ -146,35 +146,36 @@ PROBE = Probe(
         ),
         Quantity(
             "median_tvd",
-            "median over models of the TVD between their prediction and the base's",
+            "TVD between the predictions of this model and of a retrained one, median over models",
             ("mean", "median"),
             unit="TVD",
         ),
         Quantity(
             "mean_jsd",
-            "mean JSD of one model's attention to the base's",
+            "mean JSD between the attention of this model and of a retrained one",
             ("mean_over_seeds",),
             unit="nats",
         ),
         Quantity(
             "mean_tvd",
-            "mean TVD of one model's predictions to the base's",
+            "mean TVD between the predictions of this model and of a retrained one",
             ("mean_over_seeds",),
             unit="TVD",
         ),
         F1,
-        Quantity("jsd", "JSD between one model's attention and the base's", (), unit="nats"),
-        Quantity("tvd", "TVD between one model's prediction and the base's", (), unit="TVD"),
+        Quantity("jsd", "JSD between the attention of both models", (), unit="nats"),
+        Quantity("tvd", "TVD between the predictions of both models", (), unit="TVD"),
         Quantity(
             "shuffled_jsd",
-            "mean JSD between the base's weights and the same, shuffled among "
-            "the items: what no agreement at all would give",
+            "mean JSD between the model's weights and the same weights shuffled among the items: "
+            "what no agreement at all would give",
             ("mean",),
             unit="nats",
         ),
         Quantity(
             "pair_tau",
-            "Kendall's tau-b between the weights of two models; 0 where one of them is uniform",
+            "how alike the weights of two models order the items; 1: the same order, 0: no better "
+            "than chance (tau-b, and 0 where the weights of a model are uniform)",
             ("mean",),
             unit="tau",
             direction="higher is more faithful",
@@ -188,12 +189,12 @@ PROBE = Probe(
         ),
         Quantity(
             "top_overlap_expected",
-            "that share if the weights of one model are shuffled",
+            "share of the top items in common if the weights of one model are shuffled",
             ("mean",),
             unit="share",
         ),
         Quantity("pair_jsd", "JSD between the weights of two models", ("mean",), unit="nats"),
-        Quantity("max_attention", "the base's largest weight", (), unit="weight"),
+        Quantity("max_attention", "largest weight of a document in this model", (), unit="weight"),
     ),
     trainings=Trainings(plan, conclude),
 )

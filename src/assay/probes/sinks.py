@@ -64,11 +64,16 @@ PROBE = Probe(
         ),
         Quantity(
             "without_apart_tvd",
-            "change of the prediction when this weight is given to the items in proportion",
+            "change of the prediction when the weight that does not lie on the items is given to "
+            "them in proportion",
             ("mean", "median"),
             unit="TVD",
         ),
-        Quantity("without_apart_flip", "1 where that changes the decision", ("share",)),
+        Quantity(
+            "without_apart_flip",
+            "giving the items the weight that does not lie on them changes the decision",
+            ("share",),
+        ),
     ),
     measure=measure,
 )

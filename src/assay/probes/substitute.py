@@ -84,7 +84,7 @@ PROBE = Probe(
         ),
         Quantity(
             "flip",
-            "1 where the substituted weights change the decision",
+            "the substituted weights change the decision",
             ("share",),
             direction="higher is more faithful",
         ),
@@ -92,7 +92,7 @@ PROBE = Probe(
         Quantity("decision_substituted", "the class decided with the substituted weights", SCORED),
         Quantity(
             "only_stop_words",
-            "1 where no item has log-odds, so that all weights are equal",
+            "no item has log-odds, so all weights are equal",
             ("share",),
         ),
     ),

@@ -1,7 +1,7 @@
 """The section of a model card about attention, and the command that repeats a run.
 
 The section is Markdown, ready to be put into a card: what may and may not be said under each
-notion of explanation, every claim with its effect, interval and yardstick, and what was not
+notion of explanation, every claim with its effect, interval and comparison, and what was not
 measured. The command is written from the settings in run.json. Where the corpus's files lie and
 which engine did the work cannot change the result and are not recorded.
 """
@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from assay.report import text as words
 from assay.report.sections.other_scores import other_scores
 from assay.report.sections.run import describe_run
-from assay.report.sections.verdict import DECLARED, NotionGroup, by_notion, guessing_sentence
+from assay.report.sections.verdict import (
+    DECLARED,
+    NotionGroup,
+    by_notion,
+    guessing_sentence,
+    item_word,
+)
 from assay.report.text import count, fenced, number
 from assay.report.text import markdown as md
 from assay.runs.directory import ClaimFinding, RunRecord
@@ -79,7 +85,7 @@ def card(record: RunRecord) -> str:
     if run.unfinished:
         lines += [f"**This run is not complete** (status: {md(run.unfinished)}).", ""]
     lines += [OPENING, ""]
-    groups = by_notion(record.verdict)
+    groups = by_notion(record.verdict, item_word(record))
     for group in groups:
         lines += _notion_lines(group)
     lines += _instead_lines(record)

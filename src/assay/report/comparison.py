@@ -200,7 +200,7 @@ def _quantities(probe: str, by_run: list[list[SummaryRow]]) -> list[ComparedQuan
         present = [cell for cell in cells if cell is not None]
         statistic = present[0].statistic
         meanings.setdefault(quantity, next((c.meaning for c in present if c.meaning), None))
-        label = "all" if group is None else words.group(group)
+        label = "all" if group is None else words.group(group, probe)
         same = tuple(cell if cell and cell.statistic == statistic else None for cell in cells)
         lines.setdefault(quantity, []).append(SummaryLine(label, words.statistic(statistic), same))
     return [

@@ -86,7 +86,11 @@ def _summary_line(row: SummaryRow) -> str:
     if row.predicted != EVERYTHING:
         subject = f"predicted {tex(row.predicted, words.LONGEST_NAME)}"
     else:
-        subject = "all" if row.group is None else tex(words.group(row.group), words.LONGEST_NAME)
+        subject = (
+            "all"
+            if row.group is None
+            else tex(words.group(row.group, row.probe), words.LONGEST_NAME)
+        )
     value = _estimate(row.value, row.low, row.high)
     return _line(INDENT + subject, tex(words.statistic(row.statistic)), value, tex(count(row.n)))
 

@@ -27,7 +27,7 @@ from assay.report import text as words
 from assay.report.card import CARD_FILE, card
 from assay.report.charts import figures
 from assay.report.charts.captions import caption, is_shown_first
-from assay.report.charts.style import Figure, data_uri, figure_script, live
+from assay.report.charts.style import Figure, data_uri, figure_script, live, live_config
 from assay.report.document_view import MOST_DOCUMENTS, DocumentData, document_data
 from assay.report.exports import summary_tex
 from assay.report.page_tables import numbered
@@ -40,12 +40,13 @@ from assay.report.sections.first_screen import first_screen, strips, worded_effe
 from assay.report.sections.heads import heads_section
 from assay.report.sections.other_scores import other_scores
 from assay.report.sections.published import published
+from assay.report.sections.retrained import grids
 from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
 from assay.report.sections.states import states_sentence
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
-from assay.report.sections.verdict import by_notion, counts, guessing_sentence
+from assay.report.sections.verdict import by_notion, counts, guessing_sentence, item_word
 from assay.report.sections.words import NAME as WORDS
 from assay.report.sections.words import words_section
 from assay.report.text import count, number, percent
@@ -169,7 +170,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "counts": counts(run.verdict),
         "first": first_screen(run),
         "strips": strips(run.verdict),
-        "verdict": by_notion(run.verdict),
+        "verdict": by_notion(run.verdict, item_word(run)),
         "error_rates": error_rates(),
         "decisions": decided,
         "sections": sections,
@@ -177,6 +178,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "read": words_section(run),
         "tables": tables(without_models(run.summary)),
         "models": trained_sections(run),
+        "grids": grids(run),
         "matrix": matrix(run.summary, () if agreement is None else agreement.scores),
         "fading": fading_check(run.summary),
         "sample": sample_sentences(run.manifest),
@@ -188,6 +190,7 @@ def _content(run: RunRecord) -> dict[str, Any]:
         "example": documents.typical(run),
         "published": published(run),
         "pictures": pictures,
+        "live_config": live_config(),
         "latex_letters": words.IN_LATEX,
         "selection": documents.select(run),
         "most_documents": MOST_DOCUMENTS,
@@ -221,7 +224,7 @@ def _pictures(run: RunRecord) -> dict[str, list[dict[str, Any]]]:
     return drawn
 
 
-def _picture(figure: Figure, image: str) -> dict[str, Any]:
+def _picture(figure: Figure, image: Markup) -> dict[str, Any]:
     return {
         "name": figure.name,
         "image": image,
@@ -252,6 +255,7 @@ def environment() -> jinja2.Environment:
         "digest": _digest,
         "shown": words.shown,
         "plain": words.plain,
+        "measure": words.measure,
         "slug": words.slug,
         "worded_effect": worded_effect,
     }

@@ -57,22 +57,24 @@ QUANTITIES: Mapping[str, str] = {
     "max_attention": "Largest attention weight of a document",
     "max_jsd": "Largest distance (JSD) of feasible weights from the model’s own",
     "max_jsd_upper": "Distance (JSD) that no feasible weights exceed",
-    "adversary_tvd": "Change of the prediction (TVD) under those weights",
+    "adversary_tvd": "Change of the prediction (TVD) under the furthest weights",
     "decision": "Decisions with the model’s own weights, compared with the labels",
     "decision_substituted": "Decisions with the substituted weights, compared with the labels",
 }
 OF_PROBE: Mapping[tuple[str, str], str] = {  # names that mean something else in other probes
     ("permutation", "median_tvd"): "Median change of the prediction (TVD) when the weights are "
     "shuffled",
-    ("erase_one", "flip_random_expected"): "share of the other items that would change it",
-    ("erase_one", "flip_any"): "does any single item change the decision",
-    ("erase_order", "fraction_to_flip"): "fraction of the items erased when the decision changes",
     ("erase_order", "mass_to_flip"): "share of the attention erased when the decision changes",
 }
 STATISTICS: Mapping[str, str] = {
     "mean": "mean",
     "std": "standard deviation",
     "median": "median",
+    "mean_shared": "mean over compared documents",
+    "mean_over_seeds": "mean over models",
+    "common_f1": "mean F1 over models",
+    "mean_by_seed": "mean of one model",
+    "share": "share of documents",
     "significant": "share with p ≤ 0.05",
     "significant_fraction": "share with p ≤ 0.05",
     "f1": "F1 of the second class",
@@ -80,7 +82,7 @@ STATISTICS: Mapping[str, str] = {
 }
 SCORES: Mapping[str, str] = {
     "leave_one_out": "leave-one-out",
-    "leave_one_out_masked": "leave-one-out, masked",
+    "leave_one_out_masked": "leave-one-out (masked)",
     "gradient_input": "gradient × input",
     "gradient_attention": "gradient through attention",
     "attention_polarity": "attention × polarity",
@@ -91,8 +93,22 @@ SCORES: Mapping[str, str] = {
 }
 
 
+MEASURES: Mapping[str, str] = {
+    "f1": "F1",
+    "macro_f1": "macro F1",
+    "roc_auc": "ROC AUC",
+    "n": "documents",
+    "guesses": "does no better than guessing",
+}
+
+
 def plain(name: str) -> str:
     return name.replace("_", " ")
+
+
+def measure(name: str) -> str:
+    """The name of a model's result, as the field writes it."""
+    return MEASURES.get(name, plain(name))
 
 
 def score(name: str) -> str:
@@ -108,10 +124,56 @@ def quantity(probe: str, name: str, meaning: str | None = None) -> str:
     return OF_PROBE.get((probe, name)) or QUANTITIES.get(name) or meaning or plain(name)
 
 
-def group(name: str) -> str:
+GROUPS: Mapping[str, Mapping[str, str]] = {  # probe: what its groups are; others name themselves
+    "uniform": {"base": "with attention", "uniform": "with equal weights"},
+    "guide": {
+        "base": "this model’s weights",
+        "uniform": "equal weights",
+        "trained": "weights of its own",
+        "adversary": "weights of a look-alike",
+        "permuted": "this model’s, permuted",
+        "tf-idf": "tf-idf weights",
+        "leave_one_out": "leave-one-out weights",
+        "seen": "of a model that saw the text",
+        "unseen": "of a model that did not",
+        "leak": "of a model that did not (older name)",
+    },
+    "seeds": {
+        "both": "all seeds differ",
+        "init": "another initialization",
+        "order": "another order of the data",
+    },
+    "imitation": {
+        "uniform": "equal weights",
+        "lambda=0": "not pushed away (lambda 0)",
+        "chosen": "chosen on dev",
+    },
+    "deception": {"base": "this model"},
+    "erase_order": {
+        "random": "random",
+        "attention": "attention",
+        "gradient": "gradient in the weight",
+        "attention_gradient": "attention × gradient",
+        "ascending": "lightest first",
+        "leave_one_out": "leave-one-out",
+        "attention_norm": "attention × norm",
+        "optimal": "smallest set",
+        "random_expected": "mean of ten random orders",
+        "searched": "best order found",
+        "lower_bound": "one item, or two where no single item suffices",
+    },
+}
+PAIR = re.compile(r"(\d+)-(\d+)")  # seeds of two models
+
+
+def group(name: str, probe: str = "") -> str:
     """What a probe varied, or the bin of a document, in words."""
-    words = name.replace("max_attention=", "largest weight ").replace(";", ", ")
-    return plain(words.replace("=", " "))
+    first, *others = name.split(";")
+    pair = PAIR.fullmatch(first) if probe == "seeds" else None
+    said = f"seeds {pair[1]} and {pair[2]}" if pair else GROUPS.get(probe, {}).get(first, first)
+    bins = [other.replace("max_attention=", "largest weight ") for other in others]
+    said = said.replace("max_attention=", "largest weight ")
+    return ", ".join(plain(part.replace("=", " ")) for part in (said, *bins))
 
 
 LONGEST_NAME = 36  # characters, in a figure

@@ -7,29 +7,30 @@ documents for which one of the two values does not exist are left out.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+
+from scipy.special import ndtri
 
 from assay.papers.declared import ALL, Measure, Part
-from assay.papers.published import OVERALL, Numbers, Published, beside
+from assay.papers.published import OVERALL, Numbers, Published, Reruns, beside, rerun_key
+from assay.reproduction.criterion import SAME_TEST, Difference, Verdict
 from assay.reproduction.finished_runs import FinishedRun
 from assay.reproduction.models import DeclaredModel
-from assay.statistics.intervals import Interval, mean_interval, seeds_interval
+from assay.statistics.intervals import TAILS, Interval, seeds_interval
 
 NO_PAIR = "no two runs with the same seed and documents"
 NOTHING = "–"
 NO_CLASSES = "–"  # a model that was neither run nor published has no classes yet
-Mark = Literal["inside", "outside", "no interval", "not measured", ""]
 RULE = """\
-A published number is marked **inside** if it lies within our 95 % interval, bounds included, and \
-**outside** otherwise. It is taken as printed, with no allowance for rounding. If a model was \
-trained with two or more seeds, the interval is Student's t over seeds. If it was trained once, \
-the interval is over test documents (percentile bootstrap; Wilson for proportions) and does not \
-include the variation between seeds. If a number describes whole models and one run trains several \
-of them, the interval is Student's t over those models. Standard deviations have no interval over \
-documents. Published numbers without a remark were printed in the paper. The remark "recalled" \
-means not verified, and "digitised" means read off a figure. A number published for another corpus \
-is shown for orientation and is not marked."""
+Every number stands beside the printed one and, for Jain & Wallace, beside the results of the \
+authors' own program: *their later run* is what they publish today, and *their program* is that \
+program on our data, with the same kind of vectors. Ours is the mean over seeds with Student's \
+95 % interval. The difference is ours minus print, with the prediction interval that [the \
+criterion](criterion.md) fixed before the runs: it contains the variance between seeds on both \
+sides, pooled over models of a kind, and the rounding of print. **equivalent**: smaller than the \
+margin of the quantity. **compatible**: the interval contains zero. **different**: it does not. \
+**too imprecise**: it contains zero only because it is wide. Numbers that are recalled or read \
+off a figure, and numbers for another sample of documents, are shown and not judged."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,7 @@ class RunPair:
 
     def value(self, measure: Measure, class_name: str, score: str) -> Interval | None:
         """The mean difference over documents of all classes; None if it was not measured."""
-        assert measure.probe is not None, "a difference is between quantities of a probe"
-        assert measure.quantity is not None, "a difference is between quantities of a probe"
-        minuend = self.first.documents(measure.probe, measure.quantity)
-        subtrahend = self.second.documents(measure.probe, measure.less or measure.quantity)
-        joined = minuend.join(subtrahend, on="instance", suffix="_less", maintain_order="left")
-        joined = joined.drop_nulls()
-        if joined.is_empty():
-            return None
-        differences = (joined["value"] - joined["value_less"]).to_numpy()
-        return mean_interval(differences, self.first.seed)
+        return self.first.difference(measure, self.second)
 
 
 ValueSource = FinishedRun | RunPair
@@ -83,28 +75,36 @@ def has_rows(part: Part, model: DeclaredModel) -> bool:
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """Our number minus the printed one, and what the criterion says of it."""
+
+    difference: Difference
+    verdict: Verdict
+    reason: str = ""  # why it is not judged
+
+
+@dataclass(frozen=True)
 class ComparedNumber:
-    """One measured number and the published one, if there is one."""
+    """One measured number, and the numbers beside it, if there are any."""
 
     published: Published | None
     seeds: Interval | None  # mean over the seeds that have the number
     documents: Interval | None  # of the first seed
+    values: tuple[float, ...] = ()  # by seed, or by model if one run trained several
+    documents_variance: float = 0.0  # what other test documents would change
+    later: float | None = None  # the authors' later run
+    program: tuple[float, ...] = ()  # their program on our data, by seed
+    judgement: Judgement | None = None  # None without a printed and a measured number
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether a number of the authors stands beside it."""
+        return self.published is not None or self.later is not None or bool(self.program)
 
     @property
     def interval(self) -> Interval | None:
-        """The interval that decides: over seeds if there are several, otherwise over documents."""
+        """The interval to show: over seeds if there are several, otherwise over documents."""
         return self.seeds if self.seeds is not None and self.seeds.n > 1 else self.documents
-
-    @property
-    def mark(self) -> Mark:
-        if self.published is None or self.published.of:
-            return ""
-        if self.seeds is None:
-            return "not measured"
-        interval = self.interval
-        if interval is None or math.isnan(interval.low):
-            return "no interval"
-        return "inside" if interval.low <= self.published.value <= interval.high else "outside"
 
 
 @dataclass(frozen=True)
@@ -127,33 +127,70 @@ class ComparedRow:
         return any(number.published is not None for number in self.numbers)
 
     @property
+    def is_compared(self) -> bool:
+        """Whether a number of the authors stands beside one of them."""
+        return any(number.is_compared for number in self.numbers)
+
+    @property
     def is_empty(self) -> bool:
         """Whether it was neither run nor published."""
         return bool(self.not_run) and not self.is_published
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The published numbers of a paper and the results of the authors' own program."""
+
+    published: Numbers
+    reruns: Reruns = field(default_factory=lambda: Reruns({}, {}))
+
+    def number(
+        self, part: Part, model: DeclaredModel, group: str, measure: Measure
+    ) -> Published | None:
+        return beside(self.published, part, model.grid, model.name, group, measure)
+
+    def later(self, model: DeclaredModel, group: str, measure: Measure) -> float | None:
+        return self.reruns.later.get(rerun_key(measure, model.grid, model.name, group))
+
+    def program(self, model: DeclaredModel, group: str, measure: Measure) -> tuple[float, ...]:
+        """Runs of their program with the same kind of vectors as the model's."""
+        runs = self.reruns.program.get(rerun_key(measure, model.grid, model.name, group), {})
+        return next((own for kind, own in runs.items() if kind in model.vectors), ())
 
 
 def compared_rows(
     part: Part,
     model: DeclaredModel,
     sources: Sequence[ValueSource],
-    published: Numbers,
+    numbers: Beside,
     not_run: str,
 ) -> Iterator[ComparedRow]:
     """One row per class: the predicted classes of the runs or, without runs, the published ones."""
     name = f"{' − '.join(part.encoders)}, {model.attention}" if part.encoders else model.name
-    for class_name, group in _classes(part, model, sources, published):
-        numbers = tuple(
+    for class_name, group in _classes(part, model, sources, numbers.published):
+        compared = tuple(
             _compare(
-                measure,
-                model,
-                class_name,
-                sources,
-                beside(published, part, model.grid, model.name, group, measure),
+                measure, model, class_name, sources, _printed(numbers, part, model, group, measure)
             )
             for measure in part.measures
         )
         reason = "" if sources else not_run
-        yield ComparedRow(model, name, class_name, len(sources), numbers, reason)
+        yield ComparedRow(model, name, class_name, len(sources), compared, reason)
+
+
+def _printed(
+    numbers: Beside, part: Part, model: DeclaredModel, group: str, measure: Measure
+) -> ComparedNumber:
+    """What is known of a number before any run is read."""
+    if part.encoders:  # no program has these differences
+        return ComparedNumber(numbers.number(part, model, group, measure), None, None)
+    return ComparedNumber(
+        numbers.number(part, model, group, measure),
+        None,
+        None,
+        later=numbers.later(model, group, measure),
+        program=numbers.program(model, group, measure),
+    )
 
 
 def _classes(
@@ -173,14 +210,47 @@ def _compare(
     model: DeclaredModel,
     class_name: str,
     sources: Sequence[ValueSource],
-    published: Published | None,
+    printed: ComparedNumber,
 ) -> ComparedNumber:
     values = [source.value(measure, class_name, model.grid.score) for source in sources]
     scaled = [interval.times(measure.times) for interval in values if interval is not None]
     if not scaled:
-        return ComparedNumber(published, None, None)
+        return printed
+    by_seed = tuple(each.value for each in scaled)
     first = None if values[0] is None else scaled[0]
-    return ComparedNumber(published, seeds_interval([each.value for each in scaled]), first)
+    only = sources[0]
+    if measure.of_models and len(sources) == 1 and isinstance(only, FinishedRun):
+        models = only.model_values(measure).values()
+        by_seed = tuple(value * measure.times for value in models) or by_seed
+    return replace(
+        printed,
+        seeds=seeds_interval([each.value for each in scaled]),
+        documents=first,
+        values=by_seed,
+        documents_variance=_documents_variance(measure, model, only, first)
+        if printed.published is not None
+        else 0.0,
+    )
+
+
+def _documents_variance(
+    measure: Measure, model: DeclaredModel, source: ValueSource, documents: Interval | None
+) -> float:
+    """The variance over test documents; for numbers of whole models, that of the base's score.
+
+    It is zero if the test documents are the paper's.
+    """
+    if model.grid.name in SAME_TEST:
+        return 0.0
+    if measure.of_models and isinstance(source, FinishedRun):
+        documents = source.score(model.grid.score)
+    if documents is None or documents.n < 2:
+        return 0.0
+    if measure.statistic == "std":
+        return documents.value**2 / (2 * documents.n)
+    if math.isnan(documents.low):
+        return 0.0
+    return ((documents.high - documents.low) / (2 * float(ndtri(TAILS[1])))) ** 2
 
 
 def format_interval(interval: Interval | None) -> str:

@@ -2,19 +2,24 @@
 
 A part of a table that names an axis is drawn as dots with intervals. Wiegreffe & Pinter's figure 5
 has a drawing of its own: each model is a point, by its distance from the base model's attention and
-from its predictions, and the published points are drawn with ours.
+from its predictions, and the published points are drawn with ours. Other figures are those of the
+report, for the first seed of one model per corpus.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+from assay.papers.declared import Table
 from assay.papers.published import OVERALL, Numbers
-from assay.report.charts.frontier import Plane, Point, plane_of, planes_figure
+from assay.report.charts.documents import heat_pair
+from assay.report.charts.erasure import delta_js_points
+from assay.report.charts.frontier import Plane, Point, planes_figure
+from assay.report.charts.histograms import jsd_histogram, tau_figures
 from assay.report.charts.intervals import Dots, dot_figure
-from assay.report.charts.style import Figure, in_both_inks
+from assay.report.charts.style import Figure, in_both_inks, stacked_figures
 from assay.reproduction.comparison import ComparedRow
 from assay.reproduction.models import RANDOM
 from assay.reproduction.results import ComparedTable, PaperResults
-from assay.runs.directory import read_run
+from assay.runs.directory import RunRecord, read_run
 
 FOLDER = "figures"  # in the folder of the page
 FRONTIER = "frontier"
@@ -32,21 +37,71 @@ models with other seeds, the square is a model with uniform weights, and the cro
 adversarial weights of each document."""
 
 
-def draw_figures(results: PaperResults, numbers: Numbers) -> dict[str, tuple[str, str]]:
-    """Table name -> the figure's path relative to the page, and its SVG text."""
+DOTS_CAPTION = """\
+Dots are means and lines are 95 % intervals: over seeds if a model was trained with several seeds, \
+otherwise over documents."""
+RUN_CAPTION = "The figure is drawn from the first seed of the first model of each corpus."
+WITH_WORDS = "heat_pair"  # texts of corpora are not ours to store
+# Drawing -> the figures of a run; the first is shown.
+OF_RUNS: dict[str, Callable[[RunRecord], Iterator[Figure]]] = {
+    WITH_WORDS: heat_pair,
+    "tau_histogram": tau_figures,
+    "jsd_histogram": jsd_histogram,
+    "delta_js": delta_js_points,
+}
+
+
+def caption(table: Table) -> str:
+    """What the figure of a table shows."""
+    if table.drawing in OF_RUNS:
+        return RUN_CAPTION
+    return FRONTIER_CAPTION if table.drawing == FRONTIER else DOTS_CAPTION
+
+
+def draw_figures(
+    results: PaperResults, numbers: Numbers, stored: Mapping[str, str] | None = None
+) -> dict[str, tuple[str, str]]:
+    """Table name -> the figure's path relative to the page, and its SVG text.
+
+    `stored` are figures of runs that are not here, by table.
+    """
     figures = {table.table.name: _figure(results, table, numbers) for table in results.tables}
+    drawn = {name: in_both_inks(figure) for name, figure in figures.items() if figure is not None}
     return {
-        name: (f"{FOLDER}/{figure.name}.svg", in_both_inks(figure))
-        for name, figure in figures.items()
-        if figure is not None
+        name: (f"{FOLDER}/{results.paper.name}-{name}.svg", drawing)
+        for name, drawing in {**(stored or {}), **drawn}.items()
     }
+
+
+def document_drawings(results: PaperResults) -> dict[str, str]:
+    """Table -> SVG text, for the figures of single runs, except those with words of a document."""
+    figures = {
+        table.table.name: run_figure(results, table.table)
+        for table in results.tables
+        if table.table.drawing in OF_RUNS and table.table.drawing != WITH_WORDS
+    }
+    return {name: in_both_inks(figure) for name, figure in figures.items() if figure is not None}
 
 
 def _figure(results: PaperResults, table: ComparedTable, numbers: Numbers) -> Figure | None:
     if table.table.drawing == FRONTIER:
         return frontier_figure(results, numbers)
+    if table.table.drawing in OF_RUNS:
+        return run_figure(results, table.table)
     panels = list(_panels(table))
     return dot_figure(f"{results.paper.name}-{table.table.name}", panels) if panels else None
+
+
+def run_figure(results: PaperResults, table: Table) -> Figure | None:
+    """The figure of the report for one finished run per corpus, one under the other."""
+    drawn: dict[str, Figure] = {}
+    for model, runs in results.runs.items():
+        kept = [run for run in runs if (run.folder / "evidence.parquet").is_file()]
+        if kept and model.grid.name in table.drawn and model.grid.label not in drawn:
+            found = next(OF_RUNS[table.drawing](read_run(kept[0].folder)), None)
+            if found is not None:
+                drawn[model.grid.label] = found
+    return stacked_figures(f"{results.paper.name}-{table.name}", drawn) if drawn else None
 
 
 def _panels(table: ComparedTable) -> Iterator[Dots]:
@@ -92,6 +147,5 @@ def published_plane(numbers: Numbers, corpus: str) -> Plane:
 def _planes(results: PaperResults) -> Iterator[tuple[str, str, Plane]]:
     for model, runs in results.runs.items():
         for run in runs[:1]:
-            plane = plane_of(read_run(run.folder))
-            if plane.sweeps:
-                yield model.grid.name, model.grid.label, plane
+            if run.plane.sweeps:
+                yield model.grid.name, model.grid.label, run.plane

@@ -84,7 +84,7 @@ def declared_models(paper: Paper, vectors: Sequence[str]) -> Iterator[DeclaredMo
 def selected_models(paper: Paper, selection: ModelSelection) -> list[DeclaredModel]:
     """The selected models; a name that the paper does not declare is an error."""
     encoders = [name for grid in paper.corpora for name in grid.encoders]
-    _check("--only", selection.only, [grid.name for grid in paper.corpora])
+    _check("--only", selection.only, [n for g in paper.corpora for n in (g.name, g.key)])
     _check("--encoder", selection.encoders, encoders)
     files = () if selection.vectors is None else (selection.vectors.name,)
     return [model for model in declared_models(paper, files) if _is_selected(model, selection)]
@@ -96,7 +96,10 @@ def seeds_of(model: DeclaredModel, selection: ModelSelection) -> range:
 
 def _is_selected(model: DeclaredModel, selection: ModelSelection) -> bool:
     grid = model.grid
-    by_corpus = grid.name in selection.only if selection.only else not grid.unless_named
+    # The name of a corpus alone does not select a second, costly declaration of it.
+    aside = bool(grid.apart and grid.unless_named)
+    by_name = grid.key in selection.only or (grid.name in selection.only and not aside)
+    by_corpus = by_name if selection.only else not grid.unless_named
     return by_corpus and (not selection.encoders or model.encoder in selection.encoders)
 
 

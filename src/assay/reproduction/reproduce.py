@@ -9,15 +9,26 @@ from assay.data.files import write_file
 from assay.engines import engine_faults
 from assay.errors import UserError
 from assay.papers.declared import REFERENCE, Paper, read_paper
-from assay.papers.published import read_numbers
+from assay.papers.published import Reruns, read_numbers, read_reruns
+from assay.reproduction.comparison import Beside
+from assay.reproduction.conclusions import quantities_of
 from assay.reproduction.execution import ReproductionRun, RunOutcome, reproduce_runs
-from assay.reproduction.figures import draw_figures
+from assay.reproduction.figures import document_drawings, draw_figures
+from assay.reproduction.finished_runs import complete_runs
 from assay.reproduction.models import DeclaredModel, ModelSelection, seeds_of, selected_models, slug
+from assay.reproduction.overall import agreement_sentence, program_cells
 from assay.reproduction.page import Places, format_command, format_page, terminal_lines
-from assay.reproduction.results import Reasons, collect_results, missing_files
+from assay.reproduction.results import PaperResults, Reasons, collect_results, missing_files
+from assay.reproduction.stored_runs import (
+    store_environment,
+    store_runs,
+    stored_drawings,
+    stored_runs,
+)
 
 Log = Callable[[str], None]
 RUNS = Path("runs")
+RERUN_PAPER = "jain-wallace"
 
 
 @dataclass(frozen=True)
@@ -64,14 +75,68 @@ def reproduce(
     outcomes = _train(paper, models, selection, execution, places.out, missing, log)
     failures = {m: _last_line(each.message) for m, each in outcomes if not each.is_available}
     vectors = None if selection.vectors is None else selection.vectors.name
-    numbers = read_numbers(reference, paper.name)
-    results = collect_results(paper, places.out, vectors, numbers, Reasons(missing, failures).of)
-    figures = _write_figures(draw_figures(results, numbers), page_file.parent)
-    page = format_page(results, format_command(name, selection, places), figures)
-    _write(page_file, places.hide(page))
+    numbers = Beside(read_numbers(reference, paper.name), _reruns(reference, paper.name))
+    reasons = Reasons(missing, failures).of
+    results = collect_results(paper, complete_runs(places.out), vectors, numbers, reasons)
+    _write_page(results, numbers, format_command(name, selection, places), page_file, places)
     requested = [table for table in results.tables if table.table in tables]
     lines = tuple(terminal_lines(requested, set(models)))
     return Reproduction(lines, page_file, tuple(outcome for _, outcome in outcomes))
+
+
+def stored_results(
+    name: str, stored: Path, reference: Path = REFERENCE
+) -> tuple[PaperResults, Beside]:
+    """The results of a paper from stored numbers, without runs and without data."""
+    paper, _ = read_paper(name, reference)
+    numbers = Beside(read_numbers(reference, paper.name), _reruns(reference, paper.name))
+    runs = stored_runs(stored / paper.name)
+    return collect_results(paper, runs, None, numbers, Reasons({}, {}).of), numbers
+
+
+def rebuild(name: str, stored: Path, page_file: Path, reference: Path = REFERENCE) -> PaperResults:
+    """Write the page of a paper from stored numbers."""
+    results, numbers = stored_results(name, stored, reference)
+    places = Places(RUNS, page=page_file, results=stored)
+    command = format_command(results.paper.name, ModelSelection(), places)
+    _write_page(results, numbers, command, page_file, places)
+    return results
+
+
+def export(
+    name: str,
+    out: Path | None,
+    folder: Path,
+    data: Path | None = None,
+    reference: Path = REFERENCE,
+) -> int:
+    """Store the numbers of all finished runs below `out`; returns how many runs there are.
+
+    With `data`, the checksums of the corpora's files are stored as well.
+    """
+    paper, _ = read_paper(name, reference)
+    numbers = Beside(read_numbers(reference, paper.name), _reruns(reference, paper.name))
+    runs = complete_runs(out or RUNS / paper.name)
+    results = collect_results(paper, runs, None, numbers, Reasons({}, {}).of)
+    store_environment(results, data, folder / paper.name)
+    quantities, drawings = quantities_of(paper, reference), document_drawings(results)
+    return store_runs(results, quantities, drawings, folder / paper.name)
+
+
+def _reruns(reference: Path, paper: str) -> Reruns:
+    """Only Jain & Wallace's program was run again."""
+    return read_reruns(reference) if paper == RERUN_PAPER else Reruns({}, {})
+
+
+def _write_page(
+    results: PaperResults, numbers: Beside, command: str, page_file: Path, places: Places
+) -> None:
+    paper = results.paper.name
+    stored = {} if places.results is None else stored_drawings(places.results / paper)
+    drawn = draw_figures(results, numbers.published, stored)
+    figures = _write_figures(drawn, page_file.parent)
+    first = agreement_sentence(program_cells(results, numbers.reruns))
+    _write(page_file, places.hide(format_page(results, command, figures, first)))
 
 
 def _write_figures(drawings: Mapping[str, tuple[str, str]], folder: Path) -> dict[str, str]:

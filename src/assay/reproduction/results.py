@@ -7,18 +7,19 @@ from pathlib import Path
 from assay.config import OWN_VECTORS
 from assay.data.catalog import corpora_table
 from assay.papers.declared import Paper, Part, Table
-from assay.papers.published import Numbers
 from assay.reproduction.comparison import (
     NO_PAIR,
+    Beside,
     ComparedRow,
     compared_rows,
     has_rows,
     value_sources,
 )
-from assay.reproduction.finished_runs import FinishedRun, complete_runs, runs_of
+from assay.reproduction.finished_runs import FinishedRun, runs_of
+from assay.reproduction.judgement import judged_parts
 from assay.reproduction.models import RANDOM, DeclaredModel, declared_models
 
-NOT_YET = "not yet: the same command without `--only`, `--encoder` and `--seeds` trains it"
+NOT_YET = "not yet: `assay reproduce` without `--only`, `--encoder` and `--seeds` trains it"
 
 
 @dataclass(frozen=True)
@@ -76,28 +77,33 @@ class PaperResults:
 
 def collect_results(
     paper: Paper,
-    out: Path,
+    complete: list[FinishedRun],
     vectors: str | None,
-    published: Numbers,
+    numbers: Beside,
     reason_of: Callable[[DeclaredModel], Reason],
 ) -> PaperResults:
-    """Collect the runs below `out`.
+    """Collect and judge the numbers of complete runs.
 
     `vectors` names the selected vectors file. Other vectors files are found in the runs.
     """
-    complete = complete_runs(out)
     files = {run.vectors for run in complete} | {vectors or RANDOM}
     models = declared_models(paper, sorted(files - {RANDOM, OWN_VECTORS}))
     runs = {model: runs_of(model, paper, complete) for model in models}
     reasons = {model: reason_of(model) for model, found in runs.items() if not found}
-    tables = tuple(_compared_table(table, runs, published, reasons) for table in paper.tables)
-    return PaperResults(paper, tables, runs, _group_by_reason(reasons))
+    tables = [_compared_table(table, runs, numbers, reasons) for table in paper.tables]
+    return PaperResults(paper, _judged(tables), runs, _group_by_reason(reasons))
+
+
+def _judged(tables: Sequence[ComparedTable]) -> tuple[ComparedTable, ...]:
+    """The tables with judgements; the variance between seeds is pooled over all of them."""
+    judged = iter(judged_parts([part for table in tables for part in table.parts]))
+    return tuple(replace(table, parts=tuple(next(judged) for _ in table.parts)) for table in tables)
 
 
 def _compared_table(
     table: Table,
     runs: Mapping[DeclaredModel, Sequence[FinishedRun]],
-    published: Numbers,
+    numbers: Beside,
     reasons: Mapping[DeclaredModel, Reason],
 ) -> ComparedTable:
     parts = []
@@ -110,7 +116,7 @@ def _compared_table(
                 part,
                 model,
                 value_sources(part, model, runs),
-                published,
+                numbers,
                 _short_reason(part, model, reasons),
             )
         ]

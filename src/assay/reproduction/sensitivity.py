@@ -14,12 +14,10 @@ from itertools import combinations, product
 import numpy as np
 
 from assay.papers.declared import ALL, OVER_MODELS, Measure
-from assay.report.charts.frontier import plane_of
 from assay.reproduction.comparison import format_interval
 from assay.reproduction.finished_runs import FinishedRun
 from assay.reproduction.models import DeclaredModel
 from assay.reproduction.results import PaperResults
-from assay.runs.directory import read_run
 from assay.statistics.curves import Points, gap
 
 ENOUGH_SEEDS = 2  # for a standard deviation
@@ -179,7 +177,7 @@ def _distances(
 
 def _frontiers(run: FinishedRun) -> Frontiers:
     points: dict[int, list[tuple[float, float]]] = {}
-    for seed, point in plane_of(read_run(run.folder)).sweeps:
+    for seed, point in run.plane.sweeps:
         points.setdefault(seed, []).append((point.far, point.moved))
     arrays = {seed: np.array(pairs) for seed, pairs in points.items()}
     return {seed: (pairs[:, 0], pairs[:, 1]) for seed, pairs in arrays.items()}

@@ -38,12 +38,13 @@ def read_texts(
     training: bool = False,
     skip_bad_rows: bool = False,
     limit: int | None = None,
+    train_limit: int | None = None,
     seed: int = 0,
 ) -> LabeledTexts:
     """Labeled texts from a file, a data frame, or a list of texts or token lists with labels.
 
-    With `training`, the splits train and dev are read too. With a limit, at most so many rows are
-    chosen by the seed; of a file while it is read.
+    With `training`, the splits train and dev are read too. With a limit of test or of train, at
+    most so many rows are chosen by the seed; of a file while it is read.
     """
     if isinstance(given, str | Path):
         return texts_from_file(
@@ -54,10 +55,12 @@ def read_texts(
             training=training,
             skip_bad_rows=skip_bad_rows,
             limit=limit,
+            train_limit=train_limit,
             seed=seed,
         )
     if is_frame(given):
-        return texts_from_frame(given, columns, training=training).limited(limit, seed)
+        whole = texts_from_frame(given, columns, training=training)
+        return whole.limited(limit, seed, train_limit)
     if labels is None:
         raise UserError("documents without labels were passed: pass one class name for each.")
     if len(given) != len(labels):

@@ -74,14 +74,17 @@ def audit_documents(
     `run` describes all documents of the run, where these are only some of them; costly scores are
     computed on at most `sample` of those, one number for all or one for each score. `inputs` come
     from `inputs_of`. Leave-one-out of documents with fewer than `exact_below` items is exact.
-    `scores` limits the scores to these.
+    `scores` are those to compute; None: all cheap ones, and the costly ones that a probe reads.
     """
     run = run or RunDocuments.of(documents)
     split = EncodedSplit.encode(documents, vocabulary, len(model.classes), run.words)
     # Probes without a measure need further trainings and are asked when those are finished.
     wanted = {name: ask for name in probes if (ask := PROBES[name].measure) is not None}
-    possible = scores_for([PROBES[name] for name in wanted])
-    sought = [score for score in possible if scores is None or score.name in scores]
+    sought = (
+        scores_for([PROBES[name] for name in wanted])
+        if scores is None
+        else [score for score in SCORES.values() if score.name in scores]
+    )
     costly = [score.name for score in sought if score.costly]
     costly += [name for name in wanted if PROBES[name].cost is not None]
     sizes = dict.fromkeys(costly, sample) if isinstance(sample, int) else sample
@@ -147,15 +150,30 @@ def scores_for(probes: Sequence[Probe]) -> list[Score]:
 def sample_of(settings: Settings, documents: Sequence[Document]) -> SamplePlan:
     """On how many of a run's test documents each costly score is computed."""
     probes = [PROBES[name] for name in settings.probes if PROBES[name].measure is not None]
+    return _planned(settings, documents, scores_for(probes), probe_costs(settings.probes))
+
+
+def sample_of_trainings(settings: Settings, documents: Sequence[Document]) -> SamplePlan:
+    """The same for the scores of further models: each of them has the whole budget."""
+    probes = [PROBES[name] for name in settings.probes if PROBES[name].trainings is not None]
+    return _planned(settings, documents, scores_for(probes), {})
+
+
+def _planned(
+    settings: Settings,
+    documents: Sequence[Document],
+    scores: Sequence[Score],
+    probes: Mapping[str, Cost],
+) -> SamplePlan:
     return plan_sample(
         RunDocuments.of(documents),
-        scores_for(probes),
+        scores,
         sample=settings.sample,
         preset=settings.preset,
         encoder=settings.encoder,
         seed=settings.seed,
         exact_below=settings.exact_below,
-        probes=probe_costs(settings.probes),
+        probes=probes,
     )
 
 

@@ -41,8 +41,15 @@ def attach_documents(
     model = with_class_names(check_interface(model), given.classes)
     if trainer is None:
         return model, _documents(model, given, seed), None
-    texts = TrainingTexts.of(given.documents, given.labels, given.columns, given.classes)
-    texts = texts.limited(given.limit, given.train_limit, seed)
+    texts = TrainingTexts.of(
+        given.documents,
+        given.labels,
+        given.columns,
+        given.classes,
+        limit=given.limit,
+        train_limit=given.train_limit,
+        seed=seed,
+    )
     retraining = Retraining(at_site(trainer_of(trainer), model, "cpu"), texts, seeds)
     return model, texts.read(model), retraining
 

@@ -4,7 +4,7 @@ It imports no torch, so that a report can be redrawn quickly. Reading is strict:
 malformed file is an error that names the file and the cure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -250,14 +250,31 @@ def _instances(path: Path) -> pl.DataFrame:
     types |= {name: pl.List(pl.Float64) for name in ("probabilities", "bias", *SCORES)}
     types |= {"token_logits": pl.List(pl.List(pl.Float64))}
     table = _typed(table, types, path)
-    for score in set(PER_ITEM) & set(table.columns):
-        uneven = table.filter(pl.col(score).list.len() != pl.col("tokens").list.len())
-        if not uneven.is_empty():
-            raise UserError(
-                f"{path}: in document {uneven['id'][0]!r}, `{score}` does not have one value per "
-                f"token: {CURE}"
-            )
+    for wrong, what in _malformed(table):
+        documents = table.filter(wrong)
+        if not documents.is_empty():
+            raise UserError(f"{path}: in document {documents['id'][0]!r}, {what}: {CURE}")
     return table
+
+
+def _malformed(table: pl.DataFrame) -> Iterator[tuple[pl.Expr, str]]:
+    """Conditions that no row of the instances may meet, and what is then wrong with it."""
+    for name in (*INSTANCE_TEXTS, "tokens", "probabilities", "attention"):
+        yield pl.col(name).is_null(), f"`{name}` is missing"
+    for name, kind in table.schema.items():
+        if isinstance(kind, pl.List):
+            missing = pl.col(name).list.eval(pl.element().is_null()).list.any()
+            yield missing, f"a value of `{name}` is missing"
+    for name in set(PER_ITEM) & set(table.columns):
+        uneven = pl.col(name).list.len() != pl.col("tokens").list.len()
+        yield uneven, f"`{name}` does not have one value per token"
+    if {"bias", "token_logits"} <= set(table.columns):
+        logits, classes = pl.col("bias").list.len(), pl.col("probabilities").list.len()
+        # A model of two classes may have one logit.
+        yield (logits != classes) & (logits != 1), "`bias` does not have one value per class"
+        sizes = pl.col("token_logits").list.eval(pl.element().list.len())
+        uneven = (sizes.list.min() != logits) | (sizes.list.max() != logits)
+        yield uneven, "`token_logits` do not have one value per value of `bias`"
 
 
 def _evidence(path: Path) -> pl.DataFrame:

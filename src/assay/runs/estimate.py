@@ -23,12 +23,12 @@ from assay.data.film_vectors import are_cached
 from assay.probes import probes_of_trained_models
 from assay.probes.alternative_weights import EVERY_DOCUMENT_CLASSES, SAMPLED_SHUFFLES
 from assay.probes.inputs import SAMPLED_DOCUMENTS
-from assay.runs.audit import sample_of
+from assay.runs.audit import sample_of, sample_of_trainings
 from assay.runs.further_trainings import THREADS
-from assay.runs.training_graph import planned_models, with_prerequisites
+from assay.runs.training_graph import planned_budget, planned_models, with_prerequisites
 from assay.scores.cost import STEP_SECONDS, encoder_costs
 from assay.training.recipes import Recipe, recipe_for
-from assay.training.specs import BaseModelSpec, ModelSpec, TrainingBudget, training_budget
+from assay.training.specs import BaseModelSpec, ModelSpec, TrainingBudget
 
 # Seconds of the calibration on the reference machine, with one thread.
 REFERENCE_SECONDS = 0.0150
@@ -120,7 +120,7 @@ def estimate_run(
     recipe = recipe_for(corpus, settings.preset, settings.encoder)
     width = relative_width(settings, recipe)
     training = width * training_seconds(corpus, recipe, settings.encoder, recipe.epochs)
-    budget = training_budget(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
+    budget = planned_budget(settings, corpus.test)
     audit = audit_seconds(settings, corpus)
     further = width * further_seconds(settings, corpus, recipe, budget)
     return Estimate(
@@ -187,7 +187,10 @@ def further_seconds(
     """Reference seconds of all further trainings, one after another."""
     plans, _ = planned_models(settings.probes, budget, corpus)
     models = dict.fromkeys(with_prerequisites(spec for plan in plans.values() for spec in plan))
-    return sum(_model_seconds(spec, settings, corpus, recipe) for spec in models)
+    scored = sum(spec.sampled is not None for spec in models)
+    steps = scored * sample_of_trainings(settings, corpus.test).steps if scored else 0.0
+    trained = sum(_model_seconds(spec, settings, corpus, recipe) for spec in models)
+    return trained + STEP_SECONDS * steps
 
 
 def shared_seconds(seconds: float, workers: int) -> float:

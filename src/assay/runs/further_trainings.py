@@ -19,7 +19,13 @@ from assay.data.files import write_json, write_parquet
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import Network
 from assay.runs.jobs import TrainJob
-from assay.runs.model_outputs import HISTORY, UNMARKED, score_functions, write_asked
+from assay.runs.model_outputs import (
+    HISTORY,
+    UNMARKED,
+    score_functions,
+    write_asked,
+    write_sampled_scores,
+)
 from assay.runs.store import Job, checkpoint_path, code_identity, publish
 from assay.runs.timing import training_kind, write_job_timing
 from assay.runs.training_graph import FurtherJob
@@ -124,6 +130,7 @@ class FurtherTrainingJob:
             "scores": spec.scores,
             "masked_copies": spec.masked_copies,
             "asked": None if spec.asked is None else asdict(spec.asked),
+            "sampled": None if spec.sampled is None else asdict(spec.sampled),
             "needs": [place.name for place in self.needs.values()],
             "keep": [self.keep_model, self.keep_train],
         }
@@ -156,6 +163,7 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
             write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
         write_asked(place, task.source.asked, network, corpus)
+        write_sampled_scores(place, task.source.sampled, network, corpus)
         write_training_seconds(place, task.source, start)
 
     return publish(task.folder, task.job, fill)
@@ -188,6 +196,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
         if isinstance(spec.objective, DeceptionObjective):
             _predict_without_marked(place, network, corpus)
         write_asked(place, spec.asked, network, corpus)
+        write_sampled_scores(place, spec.sampled, network, corpus)
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
         write_json(place / HISTORY, asdict(training))

@@ -48,7 +48,7 @@ from assay.training.recipes import Recipe
 
 # The cost of auditing a document of T items: T**2 for leave-one-out plus this times T for the rest.
 LINEAR_COST = 100
-PART_COST = 1_000_000  # of one audit job: about two seconds on two cores
+PART_COST = 2_000_000  # of one audit job: about two seconds of work without costly scores
 MOST_PARTS = 50  # audit jobs of a run, unless it has very many documents
 MOST_DOCUMENTS = 8_000  # of one audit job, about: what it measures is in memory until it ends
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from assay.data.files import write_json
+from assay.data.files import refuse_lone_surrogates, write_json
 from assay.errors import UserError
 
 RUN_FILE = "run.json"
@@ -26,9 +26,11 @@ def read_run_json(path: Path) -> object:
     if not path.is_file():  # also where a pipe or a device stands in its place
         raise UserError(f"{path} is missing: a report is drawn from a finished run; {CURE}")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        refuse_lone_surrogates(content, str(path))
     except (OSError, ValueError, RecursionError) as fault:
         raise UserError(f"{path} cannot be read ({fault}): {CURE}") from fault
+    return content
 
 
 @dataclass(frozen=True)

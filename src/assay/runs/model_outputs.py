@@ -1,7 +1,7 @@
 """What a further model leaves in its folder beside its weights, and how it is read.
 
 These are its predictions on dev and test with the scores that a probe reads, the history of its
-training, and the rows of a probe that was asked of the finished model.
+training, costly scores of a sample, and the rows of a probe that was asked of the finished model.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 from torch import Tensor
 
-from assay.data.corpus import Corpus
+from assay.data.corpus import Corpus, Document
 from assay.data.files import read_json, write_parquet
 from assay.models.classifier import Network
 from assay.models.view import NotApplicable, View
@@ -19,11 +19,12 @@ from assay.scores import SCORES
 from assay.scores.score import RunDocuments
 from assay.training.loop import stopped_improving
 from assay.training.predictions import read_predictions
-from assay.training.specs import AskedProbe, ModelOutputs
+from assay.training.specs import AskedProbe, ModelOutputs, SampledScores
 
 UNMARKED = "unmarked"  # test without its marked items
 HISTORY = "training.json"  # loss and quality by epoch
 ASKED = "asked.parquet"  # rows of the probe that was asked of the model
+SAMPLED = "sampled.parquet"  # costly scores of some test documents
 
 
 def score_functions(names: Sequence[str], network: Network) -> dict[str, Callable[[View], Tensor]]:
@@ -42,11 +43,10 @@ def write_asked(place: Path, asked: AskedProbe | None, network: Network, corpus:
     """Ask a probe of the finished model, on a sample of the test documents."""
     if asked is None:
         return
-    names = RunDocuments.of(corpus.test).sample(asked.documents, asked.seed)
-    documents = [document for document in corpus.test if document.id in names]
+    run = RunDocuments.of(corpus.test)
     audited = audit_documents(
         network,
-        documents,
+        _sampled(corpus, run, asked.documents, asked.seed),
         corpus.vocabulary,
         probes=[asked.probe],
         seed=asked.seed,
@@ -58,6 +58,37 @@ def write_asked(place: Path, asked: AskedProbe | None, network: Network, corpus:
     write_parquet(place / ASKED, audited.evidence)
 
 
+def write_sampled_scores(
+    place: Path, sampled: SampledScores | None, network: Network, corpus: Corpus
+) -> None:
+    """Compute costly scores of the finished model, each on its sample of the test documents.
+
+    The values of a document are those that an audit of this model with the same seed would give.
+    """
+    if sampled is None:
+        return
+    sizes, run = dict(sampled.sizes), RunDocuments.of(corpus.test)
+    audited = audit_documents(
+        network,
+        _sampled(corpus, run, max(sizes.values()), sampled.seed),
+        corpus.vocabulary,
+        probes=(),
+        seed=sampled.seed,
+        model_seed=sampled.seed,
+        device=str(next(network.parameters()).device),
+        run=run,
+        sample=sizes,
+        scores=tuple(sizes),
+    )
+    found = [name for name in sizes if name in audited.instances.columns]
+    write_parquet(place / SAMPLED, audited.instances.select("id", *found))
+
+
+def _sampled(corpus: Corpus, run: RunDocuments, count: int, seed: int) -> list[Document]:
+    names = run.sample(count, seed)
+    return [document for document in corpus.test if document.id in names]
+
+
 def read_outputs(place: Path) -> ModelOutputs:
     """The predictions that a finished job left in its folder."""
     unmarked, history = place / f"{UNMARKED}.parquet", place / HISTORY
@@ -66,7 +97,10 @@ def read_outputs(place: Path) -> ModelOutputs:
         read_predictions(place / "test.parquet"),
         read_predictions(unmarked) if unmarked.exists() else None,
         _converged(history) if history.exists() else None,
-        pl.read_parquet(place / ASKED) if (place / ASKED).exists() else None,
+        *(
+            pl.read_parquet(place / name) if (place / name).exists() else None
+            for name in (ASKED, SAMPLED)
+        ),
     )
 
 

@@ -35,6 +35,7 @@ from assay.runs.timing import RunTiming
 from assay.runs.training_graph import (
     FurtherJob,
     TrainedEvidence,
+    planned_budget,
     run_further_job,
     run_training_probes,
 )
@@ -43,7 +44,7 @@ from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_
 from assay.statistics.classification import f1, macro_f1
 from assay.statistics.intervals import balanced_accuracy_interval
 from assay.training.recipes import configure, corpus_for, recipe_for
-from assay.training.specs import TrainingBudget, training_budget
+from assay.training.specs import TrainingBudget
 
 LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "polars")
 BASE_OUTPUTS = ("train.parquet", "dev.parquet")  # the base's predictions, which others may need
@@ -222,10 +223,8 @@ def train_for_probes(
     budget: TrainingBudget | None = None,
 ) -> TrainedEvidence:
     """The evidence of probes that need further models, trained by any engine."""
-    budget = budget or training_budget(
-        settings.preset, settings.seed, settings.seeds, settings.from_scratch
-    )
     task = base.training
+    budget = budget or planned_budget(settings, task.corpus.test)
     seconds = further_seconds(settings, task.corpus, task.recipe, budget)
     workers = 1
 

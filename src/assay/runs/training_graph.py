@@ -6,18 +6,20 @@ What a job does is known to those who plan it: `further_trainings` for models th
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import polars as pl
 
-from assay.data.corpus import Corpus
+from assay.config import Settings
+from assay.data.corpus import Corpus, Document
 from assay.engines import Task
 from assay.evidence import empty, sign
 from assay.models.view import NotApplicable
 from assay.probes import PROBES
 from assay.probes.probe import Trainings
+from assay.runs.audit import sample_of_trainings
 from assay.runs.model_outputs import read_outputs
 from assay.runs.store import Job, finished
 from assay.training.specs import (
@@ -27,6 +29,7 @@ from assay.training.specs import (
     TrainingSpec,
     models_read,
     prerequisites,
+    training_budget,
 )
 
 
@@ -155,6 +158,13 @@ def run_training_probes(
     base_outputs = folder / jobs[BaseModelSpec()].job.key
     places = tuple(dict.fromkeys(folder / job.job.key for job in jobs.values()))
     return TrainedEvidence(pl.concat(tables), missing, budget, base_outputs, places)
+
+
+def planned_budget(settings: Settings, documents: Sequence[Document]) -> TrainingBudget:
+    """How many further models a run trains, and on how many test documents costly scores are."""
+    budget = training_budget(settings.preset, settings.seed, settings.seeds, settings.from_scratch)
+    sizes = sample_of_trainings(settings, documents).sizes
+    return replace(budget, score_sample=tuple((name, n) for name, n in sizes.items() if n))
 
 
 def planned_models(

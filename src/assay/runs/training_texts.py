@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from assay.data.corpus import Corpus, Document
 from assay.data.frames import LabeledTexts, Text
 from assay.data.vocabulary import Vocabulary
@@ -24,7 +22,6 @@ from assay.runs.attached_documents import (
     read_texts,
     with_class_names,
 )
-from assay.statistics.keyed_random import document_keys
 
 READING_ORDER = ("test", "dev", "train")  # test first: its words keep the indices they always had
 NO_TRAINING = (
@@ -54,11 +51,24 @@ class TrainingTexts:
         labels: Sequence[str] | None,
         columns: Mapping[str, str],
         classes: Classes | None,
+        *,
+        limit: int | None = None,
+        train_limit: int | None = None,
+        seed: int = 0,
     ) -> "TrainingTexts":
-        """The texts of a corpus, a file or a data frame."""
+        """The texts of a corpus, a file or a data frame, with at most so many of test and train."""
         if isinstance(given, Corpus):
-            return cls.of_corpus(given, classes)
-        return cls(read_texts(given, labels, columns, training=True), classes)
+            return cls.of_corpus(given, classes).limited(limit, train_limit, seed)
+        texts = read_texts(
+            given,
+            labels,
+            columns,
+            training=True,
+            limit=limit,
+            train_limit=train_limit,
+            seed=seed,
+        )
+        return cls(texts, classes)
 
     @classmethod
     def of_corpus(cls, corpus: Corpus, classes: Classes | None = None) -> "TrainingTexts":
@@ -85,16 +95,7 @@ class TrainingTexts:
 
     def limited(self, test: int | None, train: int | None, seed: int) -> "TrainingTexts":
         """At most so many test and training rows, chosen by the seed; dev stays as it is."""
-        kept: list[int] = []
-        for split, limit in (("test", test), ("train", train), ("dev", None)):
-            rows = [row for row, name in enumerate(self.texts.splits) if name == split]
-            ids = [self.texts.ids[row] for row in rows]
-            # Of test, the same rows as in an audit without a trainer.
-            purpose = "limit" if split == "test" else f"limit {split}"
-            order = np.argsort(document_keys(ids, seed, purpose), kind="stable")
-            kept += [rows[place] for place in order[: len(rows) if limit is None else limit]]
-        said = f"over the limits of {test or 'all'} test and {train or 'all'} training documents"
-        return replace(self, texts=self.texts.rows(sorted(kept), said))
+        return replace(self, texts=self.texts.limited(test, seed, train))
 
     def named(self, model: Model) -> Model:
         """The model with its classes named as the labels of the data."""

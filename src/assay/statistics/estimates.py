@@ -64,7 +64,11 @@ class Estimate:
         return float(self.variance.df) if self.n > 1 else math.nan
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """The bounds of the interval; NaN for a single document."""
+        """The bounds of the interval; NaN for a single document.
+
+        The interval ends at the bounds of the values, except on a side where the estimate itself
+        lies beyond them: a ratio may be far below -1 where the mean below it is small.
+        """
         if self.n < 2:
             return math.nan, math.nan
         half = float(half_width(self.variance, self.n, self._columns, level))
@@ -75,7 +79,9 @@ class Estimate:
         missed = ((1 - level) / 2) ** (1 / self.n)  # the share q that n documents may come from
         low = min(low, least + max(self.value - least, 0) * missed)
         high = max(high, most - max(most - self.value, 0) * missed)
-        return max(low, least), min(high, most)
+        low = low if self.value < least else max(low, least)
+        high = high if self.value > most else min(high, most)
+        return low, high
 
     def p_above(self, threshold: float) -> float:
         """The one-sided p-value against "the true value is at most the threshold"."""

@@ -26,6 +26,14 @@ class AskedProbe:
 
 
 @dataclass(frozen=True)
+class SampledScores:
+    """Costly scores of a finished model, each on a seeded sample of the test documents."""
+
+    sizes: tuple[tuple[str, int], ...]  # the number of documents of each score
+    seed: int
+
+
+@dataclass(frozen=True)
 class BaseModelSpec:
     """The run's own model, which is trained already and only predicts."""
 
@@ -34,6 +42,7 @@ class BaseModelSpec:
     randomized: tuple[str, ...] = ()  # parts of the network with fresh weights; see `randomized`
     without_train: bool = False  # predict dev and test only
     asked: AskedProbe | None = None
+    sampled: SampledScores | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ class TrainingSpec:
     scores: tuple[str, ...] = ()  # scores to compute beside the predictions, by name
     masked_copies: bool = False  # train also on a copy of each document with items masked
     asked: AskedProbe | None = None
+    sampled: SampledScores | None = None
 
 
 ModelSpec = BaseModelSpec | TrainingSpec
@@ -146,6 +156,8 @@ class ModelOutputs:
     unmarked: Predictions | None = None  # on test without its marked items, where there are any
     converged: bool | None = None  # whether training had stopped improving; None: not known
     asked: pl.DataFrame | None = None  # the rows of the probe that was asked, if any
+    # `id` and one column of lists per score; null where a document is not in the score's sample.
+    sampled: pl.DataFrame | None = None
 
 
 # The guide's kinds of weights. A claim reads those of `DECIDING_GUIDES`; `leak` is an older name
@@ -185,6 +197,8 @@ class TrainingBudget:
     retrainings: int = 3  # roar, fresh, sanity: seeds of every training on changed documents
     masked_shares: tuple[float, ...] = (0.1, 0.25, 0.5)  # roar: ascending, below 1
     kept_share: float = 0.2  # fresh
+    # sanity: the number of test documents on which each costly score of every model is computed
+    score_sample: tuple[tuple[str, int], ...] = ()
 
 
 # Wiegreffe & Pinter name 2e-4 to 1e-3; the ends show where the frontier begins and breaks.

@@ -1,4 +1,4 @@
-"""The verdict: one finding per claim, with its effect, its interval and its yardstick.
+"""The verdict: one finding per claim, with its effect, its interval and its comparison.
 
 There is no overall score, because the answer depends on what one means by an explanation. Every
 claim has a file of its own. To add one, write its file and add its line to `CLAIMS`. How a claim is
@@ -76,7 +76,10 @@ def judge(
 
 
 def _rows(evidence: pl.LazyFrame, claim: Claim) -> pl.DataFrame:
-    return evidence.filter(pl.col("probe").is_in((claim.probe, *claim.also_reads))).collect()
+    rows = evidence.filter(pl.col("probe").is_in((claim.probe, *claim.also_reads)))
+    if claim.quantities:
+        rows = rows.filter(pl.col("quantity").is_in(claim.quantities))
+    return rows.collect()
 
 
 def _declared(claim: Claim) -> dict[str, Any]:

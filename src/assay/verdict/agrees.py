@@ -99,7 +99,16 @@ def _beside(evidence: pl.DataFrame) -> Iterator[Beside]:
     for quantity in (*PUBLISHED, *REFERENCES.values()):
         taus = values_of(evidence, quantity)
         if len(taus):
-            yield Beside.of(f"mean {quantity}", mean_estimate(taus, SIGNED_BOUNDS))
+            yield Beside.of(_said(quantity), mean_estimate(taus, SIGNED_BOUNDS))
+
+
+def _said(quantity: str) -> str:
+    """A published number in words."""
+    if quantity in REFERENCES.values():
+        name = next(name for name, own in REFERENCES.items() if own == quantity)
+        return f"mean tau of {name.replace('_', '-')} with itself, computed in another way"
+    pair = quantity.removeprefix("tau_").replace("leave_one_out", "leave-one-out")
+    return f"mean tau of {pair.replace('_', ' and ')}"
 
 
 def _left_out(reference: str, tau: float | None) -> str:
@@ -116,7 +125,6 @@ CLAIM = Claim(
     name="agrees",
     notion="faithfulness",
     says="Attention orders the items as other importance measures do.",
-    clause="attention orders the items as other importance measures do",
     may_be_said="The heat map ranks the {words} as other methods do.",
     may_not_be_said="Do not read the heat map as a ranking of importance: other methods rank the "
     "{words} differently.",

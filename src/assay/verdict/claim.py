@@ -52,21 +52,25 @@ class Notion:
 
     asks: str  # the question that it puts
     would_mean: str  # what a positive answer means for a heat map, as a clause after "that"
+    refrain: str  # what not to do if the answer is no
 
 
 NOTIONS: Mapping[str, Notion] = {
     "transparency": Notion(
         "Is attention a working part of the model that one can inspect?",
         "this heat map shows a part that the model works with",
+        "Do not say that this heat map shows a part that the model works with.",
     ),
     "faithfulness": Notion(
         "Are these weights, and no others, the reason for the prediction?",
         "this heat map shows the reason for a prediction",
+        "Do not show this heat map as the reason for a prediction.",
     ),
     "plausibility": Notion(
         "Would people accept the weights as reasons? This says nothing about the model’s own "
         "reasons.",
         "this heat map shows what people would point at",
+        "Do not say that this heat map shows what people would point at.",
     ),
 }
 
@@ -136,9 +140,9 @@ class Claim:
     name: str
     notion: NotionName
     says: str  # the claim as a sentence
-    clause: str  # the same as it stands after "that"
     # For the page's first screen, in words that one says aloud; {word} and {words} stand for an
-    # item and for several. The first if the claim is supported, the second if it is contradicted.
+    # item and for several. The first if the claim is supported, the second if it is contradicted:
+    # what to refrain from, a colon, and the finding as a sentence that can stand alone.
     may_be_said: str
     may_not_be_said: str
     effect_label: str  # what its effect measures
@@ -152,6 +156,7 @@ class Claim:
     read: Callable[[pl.DataFrame, int], Reading]  # from the probe's rows and a seed for bootstraps
     several_models: bool = False  # the claim is about several models
     also_reads: tuple[str, ...] = ()  # further probes whose rows it reads, where there are any
+    quantities: tuple[str, ...] = ()  # the only ones it reads, of a probe that has many; else all
 
     def __post_init__(self) -> None:
         if not self.contradicted_below < self.supported_above:
@@ -159,6 +164,18 @@ class Claim:
                 f"{self.name}: contradicted below {self.contradicted_below} and supported above "
                 f"{self.supported_above} leave no zone between them"
             )
+
+    @property
+    def question(self) -> str:
+        """What stays open if the claim is undecided, as it stands after "whether"."""
+        first = self.may_be_said.partition(". ")[0].rstrip(".")
+        return first[:1].lower() + first[1:]
+
+    @property
+    def contrary(self) -> str:
+        """What was found if the claim is contradicted, as a sentence."""
+        finding = self.may_not_be_said.partition(": ")[2]
+        return finding[:1].upper() + finding[1:]
 
 
 def as_sentence(reason: str) -> str:

@@ -29,7 +29,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     mean = mean_estimate(moved, SHARE_BOUNDS)
     says = (
         "When every weight goes to another item, the prediction moves by "
-        f"{points(mean.value)} on average over {mean.n} documents."
+        f"{points(mean.value)} on average over {mean.n:,} documents."
     )
     published = values_of(evidence, "median_tvd")
     return Reading(
@@ -50,10 +50,9 @@ CLAIM = Claim(
     name="depends",
     notion="transparency",
     says="The prediction depends on which items get the weight.",
-    clause="the prediction depends on which items get the weight",
-    may_be_said="With the weight on other {words}, the prediction moves.",
+    may_be_said="The prediction moves when the weight lies on other {words}.",
     may_not_be_said="Do not say that the prediction rests on which {words} are dark: with the "
-    "weight on others it stays almost the same.",
+    "weight on other {words} the prediction stays almost the same.",
     effect_label="how far the prediction moves on average when every weight goes to another item",
     unit="TVD",
     probe="permutation",

@@ -124,7 +124,6 @@ CLAIM = Claim(
     name="exclusive per instance",
     notion="faithfulness",
     says="No very different weights give the same prediction.",
-    clause="no very different weights give the same prediction",
     may_be_said="Very different weights would change the prediction.",
     may_not_be_said="Do not show this heat map as the only one that fits the prediction: very "
     "different weights give the same answer.",

@@ -143,10 +143,9 @@ CLAIM = Claim(
     name="exclusive per model",
     notion="faithfulness",
     says="No other model makes the same predictions with different attention.",
-    clause="no other model makes the same predictions with different attention",
-    may_be_said="No look-alike model makes the same predictions with different attention.",
-    may_not_be_said="Do not say that these predictions come with this heat map: a look-alike "
-    "model predicts the same with another one.",
+    may_be_said="Look-alike models need the same attention to make the same predictions.",
+    may_not_be_said="Do not say that these predictions need this heat map: a look-alike model "
+    "makes the same predictions with a different heat map.",
     effect_label="how much worse a look-alike model with other attention imitates this one than a "
     "retrained copy does",
     unit="TVD",

@@ -59,10 +59,9 @@ CLAIM = Claim(
     name="guides",
     notion="transparency",
     says="A simpler model that reads items one by one does better with these weights.",
-    clause="a simpler model that reads items one by one does better with these weights",
     may_be_said="A simpler model that reads {words} one by one does better with these weights.",
     may_not_be_said="Do not say that the weights carry information of their own: a simpler model "
-    "that reads {words} one by one does no better with them.",
+    "that reads {words} one by one does no better with these weights.",
     effect_label="what the simpler model gains in F1 over equal or permuted weights, minus what "
     "leaks from the training documents",
     unit="F1",

@@ -49,10 +49,9 @@ CLAIM = Claim(
     name="needed",
     notion="transparency",
     says="The model needs its attention.",
-    clause="the model needs its attention",
     may_be_said="The model is better with its attention than with equal weights for all {words}.",
-    may_not_be_said="Do not say that the model needs its attention: with equal weights for all "
-    "{words} it is as good.",
+    may_not_be_said="Do not say that the model needs its attention: the model is as good with "
+    "equal weights for all {words}.",
     effect_label="how much better the model is with attention than with equal weights (F1)",
     unit="F1",
     probe="uniform",

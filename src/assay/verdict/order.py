@@ -2,12 +2,16 @@
 
 Measured is the fraction of items erased when the decision changes; it counts as 1 where the
 decision never changes. Only documents whose decision at least one order changes are used. The
-effect is attention's position between a random order (0) and the best one (1): the exact smallest
-flipping set, or the gradient order where the head has no closed form. Where the best order itself
-saves hardly any items, there is nothing to gain and nothing to measure. The change must also come
-soon: where attention's order erases half of the items first, being close to the best supports
-nothing.
+effect is attention's position between a random order (0) and the best one (1), which is the exact
+smallest flipping set. Where the head has no closed form, the smallest set is known within a bracket
+only: no larger than the best order found, attention's own among them, and no smaller than one item,
+or two where no single item suffices. The effect is then computed with both ends, and both must
+support or contradict the claim. Neither can pass 1. Where the best order itself saves hardly any
+items, there is nothing to gain and nothing to measure. The change must also come soon: where
+attention's order erases half of the items first, being close to the best supports nothing.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
@@ -25,72 +29,89 @@ from assay.verdict.claim import (
     Reading,
 )
 from assay.verdict.tables import by_document
+from assay.verdict.wording import percent
 
 SUPPORTED_ABOVE = HOLDS_ABOVE
 CONTRADICTED_BELOW = FAILS_BELOW
 LEAST_GAIN = 0.10  # of the items: what the best order must save over the random one
 SOON_BELOW = 0.5  # of the items: a later change is not soon, whatever the best order needs
-BEST = {"optimal": "the best possible order", "gradient": "the order of the gradient"}
+BEST = {"optimal": "the best possible order", "searched": "the best order found"}
+RANDOM = ("random_expected", "random")  # the mean over several orders where it was measured
+SHOWN = ("random", "attention", "gradient")  # orders whose fractions stand beside the effect
+BOUND = "lower_bound"  # no set is smaller; for models without a closed form
 FRACTION, NEVER = "fraction_never_one", "never_flips"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
     measured = set(evidence["group"])
     best = next((name for name in BEST if name in measured), None)
-    if best is None:
-        says = "This model has neither a closed form nor a gradient, so there is no best order."
+    random = next((name for name in RANDOM if name in measured), None)
+    if best is None or random is None:
+        says = (
+            "No best order is known: the smallest set of items that changes the decision was "
+            "neither computed nor searched."
+        )
         return Reading(says=says, applicable=False)
-    orders = [name for name in ("random", "attention", best, "gradient") if name in measured]
-    orders = list(dict.fromkeys(orders))
-    fractions, considered = _fractions(evidence, orders)
+    ends = [BOUND, best] if best == "searched" else [best]
+    fractions, considered = _fractions(evidence, [random, "attention", *ends])
     if len(fractions) < 2:
-        says = f"Erasing items can change the decision of {len(fractions)} documents."
+        says = f"Erasing items can change the decision of {len(fractions):,} documents."
         return Reading(says=says, reason="nothing to measure", n=len(fractions))
-    beside = tuple(
-        Beside.of(f"fraction erased, {name} order", mean_estimate(column))
-        for name, column in zip(orders, fractions.T, strict=True)
-    )
-    saved = mean_estimate(fractions[:, 0] - fractions[:, 2], SIGNED_BOUNDS)
+    beside = tuple(_beside(evidence, [name for name in SHOWN if name in measured] + [best]))
+    saved = mean_estimate(fractions[:, 0] - fractions[:, -1], SIGNED_BOUNDS)
     if not saved.interval()[0] >= LEAST_GAIN:
         says = (
-            f"{BEST[best].capitalize()} saves {saved.value:.0%} of the items over a random order; "
-            f"less than {LEAST_GAIN:.0%} is nothing to gain."
+            f"{BEST[best].capitalize()} saves {percent(saved.value)} of the items over a random "
+            f"order; with less than {percent(LEAST_GAIN)} there is nothing to gain."
         )
         return Reading(says=says, reason="nothing to measure", beside=beside, n=len(fractions))
-    effect = ratio_estimate(
-        fractions[:, 0] - fractions[:, 1], fractions[:, 0] - fractions[:, 2], SIGNED_BOUNDS
-    )
     means = fractions.mean(0)
     says = (
-        f"In attention's order, {means[1]:.0%} of a document's items are erased when the decision "
-        f"changes; {means[0]:.0%} in a random order, {means[2]:.0%} in {BEST[best]}."
+        f"Erasing items can change the decision of {len(fractions):,} of {considered:,} documents. "
+        f"In attention's order, {percent(means[1])} of their items are erased when the decision "
+        f"changes; {percent(means[0])} in a random order, {percent(means[-1])} in {BEST[best]}."
     )
-    late = f"{means[1]:.0%} of the items must be erased first, which is not soon."
+    late = f"{percent(means[1])} of the items must be erased first, which is not soon."
     return Reading(
         says=says,
-        measures=(Measure("effect", effect, _formula(best)),),
+        measures=tuple(_measures(fractions, random, ends)),
         beside=beside,
         considered=considered,
         support_barred=Bar("nothing to measure", late) if means[1] >= SOON_BELOW else None,
     )
 
 
-def _formula(best: str) -> str:
+def _beside(evidence: pl.DataFrame, orders: list[str]) -> Iterator[Beside]:
+    """The fraction that each order erases on average; the last one is the best."""
+    for name, column in zip(orders, _fractions(evidence, orders)[0].T, strict=True):
+        yield Beside.of(f"fraction erased, {name} order", mean_estimate(column))
+
+
+def _measures(fractions: np.ndarray, random: str, ends: list[str]) -> Iterator[Measure]:
+    names = {BOUND: "effect if one or two items sufficed", "searched": "effect against the search"}
+    start, own = fractions[:, 0], fractions[:, 1]
+    for end, least in zip(ends, fractions.T[2:], strict=True):
+        effect = ratio_estimate(start - own, start - least, SIGNED_BOUNDS)
+        yield Measure(names.get(end, "effect"), effect, _formula(random, end))
+
+
+def _formula(random: str, best: str) -> str:
     """Documents that no order changes have the fraction 1 in all of them and cancel."""
-    random, own, least = (f"mean({FRACTION}[{name}])" for name in ("random", "attention", best))
-    return f"({random} - {own}) / ({random} - {least})"
+    start, own, least = (f"mean({FRACTION}[{name}])" for name in (random, "attention", best))
+    return f"({start} - {own}) / ({start} - {least})"
 
 
 def _fractions(evidence: pl.DataFrame, orders: list[str]) -> tuple[np.ndarray, int]:
-    """Fractions erased, (documents, orders), of the documents that at least one order changes.
+    """Fractions erased, (documents, orders), of the documents that some order changes.
 
-    Beside them, the number of all documents.
+    The best order, which is the last, changes a decision wherever another one does. Beside them,
+    the number of all documents.
     """
     fractions = by_document(evidence.filter(pl.col("quantity") == FRACTION), orders, by="group")
-    never = by_document(evidence.filter(pl.col("quantity") == NEVER), orders, by="group")
+    never = by_document(evidence.filter(pl.col("quantity") == NEVER), orders[-1:], by="group")
     assert fractions is not None
     assert never is not None
-    changed: np.ndarray = fractions[(never == 0).any(1)]
+    changed: np.ndarray = fractions[never[:, 0] == 0]
     return changed, len(fractions)
 
 
@@ -98,17 +119,16 @@ CLAIM = Claim(
     name="order is efficient",
     notion="faithfulness",
     says="Erasing by attention changes the decision soon.",
-    clause="erasing by attention changes the decision soon",
     may_be_said="Taking out the darkest {words} first changes the decision soon.",
     may_not_be_said="Do not read the shades as an order of importance: taking out the darkest "
-    "{words} first is little better than a random order.",
+    "{words} first is not much better than a random order.",
     effect_label="how soon the decision changes; 0: as in a random order, 1: as in the best order",
     unit="share of the way from random to best",
     probe="erase_order",
     paper=SERRANO_SMITH,
-    yardstick="the smallest flipping set, gradient and random orders",
+    yardstick="the smallest set of items that changes the decision; random orders",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
-    formulas=(_formula("optimal"),),
+    formulas=(_formula(RANDOM[0], "optimal"),),
     read=read,
 )

@@ -6,6 +6,7 @@ those that a single item flips), the number counts all documents that it takes t
 """
 
 from collections.abc import Callable
+from math import ceil
 
 from assay.verdict.case import Case
 from assay.verdict.claim import FEWEST_DOCUMENTS, FEWEST_MODELS, Reason
@@ -17,7 +18,7 @@ MOST_MODELS = 1_000
 def would_settle(case: Case, reason: Reason | None, alpha: float) -> dict[str, int] | None:
     """The number of documents, or of models, that would decide the claim; None if none would."""
     if reason == "too few documents":
-        return {"documents": FEWEST_DOCUMENTS}
+        return {"documents": ceil(FEWEST_DOCUMENTS * _per_asked(case))}
     if reason == "too few models":
         return {"models": FEWEST_MODELS}
     if reason != "interval too wide" or case.reading.fixed_sample:
@@ -40,7 +41,7 @@ def _documents(case: Case, alpha: float, models: int | None = None) -> dict[str,
 def _per_asked(case: Case) -> float:
     """How many documents it takes to find one that can be asked."""
     considered = case.reading.considered
-    return 1.0 if considered is None else considered / case.n
+    return 1.0 if considered is None or not case.n else considered / case.n
 
 
 def _models(case: Case, alpha: float) -> dict[str, int] | None:

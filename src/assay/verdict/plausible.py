@@ -22,7 +22,7 @@ from assay.verdict.claim import (
     Reading,
 )
 from assay.verdict.tables import values_of
-from assay.verdict.wording import short
+from assay.verdict.wording import percent, short
 
 SUPPORTED_ABOVE = (1 + HOLDS_ABOVE) / 2  # AUC: 0.5 is shuffled weights, 1 the best possible
 CONTRADICTED_BELOW = (1 + FAILS_BELOW) / 2
@@ -37,11 +37,13 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         return Reading(says=says, reason="nothing to measure")
     auc = mean_estimate(values, SHARE_BOUNDS)
     others = tuple(_other_scores(evidence, auc.n))
-    best = f"; the best other score, {others[0].name}, in {others[0].value:.0%}" if others else ""
+    best = (
+        f"; the best other score, {others[0].name}, in {percent(others[0].value)}" if others else ""
+    )
     says = (
-        f"In {auc.value:.0%} of the pairs of a marked and an unmarked item, attention ranks the "
-        f"marked one higher (mean AUC {short(auc.value)}); shuffled weights do in 50%{best}. This "
-        "says nothing about faithfulness."
+        f"In {percent(auc.value)} of the pairs of a marked and an unmarked item, attention ranks "
+        f"the marked one higher (mean AUC {short(auc.value)}); shuffled weights do in 50 %{best}. "
+        "This says nothing about faithfulness."
     )
     return Reading(says=says, measures=(Measure("mean AUC", auc, FORMULA),), beside=others)
 
@@ -60,9 +62,8 @@ CLAIM = Claim(
     name="plausible",
     notion="plausibility",
     says="People mark the same items.",
-    clause="people mark the same items",
     may_be_said="People marked the same {words}. This says nothing about the model’s own reasons.",
-    may_not_be_said="Do not say that people would give the same reasons: they marked other "
+    may_not_be_said="Do not say that people would give the same reasons: people marked other "
     "{words}.",
     effect_label="mean AUC: how often a marked item ranks above an unmarked one (shuffled: 0.5)",
     unit="AUC",

@@ -10,59 +10,43 @@ together. Where hardly any item changes the odds, there is nothing to measure.
 
 import polars as pl
 
-from assay.statistics.estimates import ratio_estimate
-from assay.statistics.intervals import share_interval
 from assay.verdict.claim import (
     FAILS_BELOW,
     FAITHFULNESS_VIOLATION,
     HOLDS_ABOVE,
-    SIGNED_BOUNDS,
     Beside,
     Claim,
-    Measure,
     Reading,
 )
-from assay.verdict.tables import by_document
+from assay.verdict.single_items import (
+    SingleItems,
+    Wording,
+    formula,
+    quantities,
+    read_single_items,
+)
 
 SUPPORTED_ABOVE = HOLDS_ABOVE
 CONTRADICTED_BELOW = FAILS_BELOW
-FEWEST_WEAKENED = 0.02  # share of documents that some single item must be able to weaken
-RANKING = "attention"
-TOP, ANY, RANDOM = "weaker_top", "weaker_any", "weaker_share"
-FORMULA = f"(share({TOP}[{RANKING}]) - mean({RANDOM})) / (share({ANY}) - mean({RANDOM}))"
+EFFECT = "weaker"
+WORDING = Wording(
+    too_few="Erasing a single item weakens the prediction of {asked} of {all} documents",
+    found="Without the item with the highest weight, the prediction is weaker in {top} of "
+    "{asked} documents; without a random item, in {random}.",
+)
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
-    own = evidence.filter((pl.col("group") == RANKING) | pl.col("group").is_null())
-    weaker = by_document(own, [TOP, ANY, RANDOM])
-    if weaker is None or not len(weaker):
-        return Reading(says="No document has two items.", reason="nothing to measure")
-    possible = share_interval(int(weaker[:, 1].sum()), len(weaker))
-    against = share_interval(int((1 - weaker[:, 0]).sum()), len(weaker))
-    beside = (
+    return read_single_items(evidence, EFFECT, WORDING, _beside)
+
+
+def _beside(items: SingleItems) -> tuple[Beside, ...]:
+    against = items.share_of(1 - items.top)
+    return (
         Beside.of(
             "share of documents whose prediction is not weaker without the top item", against
         ),
-        Beside.of("share that some single item weakens", possible),
-    )
-    asked = weaker[weaker[:, 1] > 0]
-    if possible.low < FEWEST_WEAKENED or not (asked[:, 2] < 1).any():
-        says = (
-            f"Erasing a single item weakens the prediction of {len(asked)} of {len(weaker)} "
-            f"documents; it must be shown to be at least {FEWEST_WEAKENED:.0%} of them."
-        )
-        return Reading(says=says, reason="nothing to measure", beside=beside, n=len(asked))
-    top, _, random = asked.mean(0)
-    effect = ratio_estimate(asked[:, 0] - asked[:, 2], 1 - asked[:, 2], SIGNED_BOUNDS)
-    says = (
-        f"Without the item with the highest weight, the prediction is weaker in {top:.0%} of "
-        f"{len(asked)} documents; without a random item, in {random:.0%}."
-    )
-    return Reading(
-        says=says,
-        measures=(Measure("effect", effect, FORMULA),),
-        beside=beside,
-        considered=len(weaker),
+        Beside.of("share that some single item weakens", items.share_of(items.some)),
     )
 
 
@@ -70,18 +54,18 @@ CLAIM = Claim(
     name="right sign",
     notion="faithfulness",
     says="Without the item with the highest weight, the prediction is weaker.",
-    clause="the prediction is weaker without the item with the highest weight",
-    may_be_said="The darkest {word} speaks for the prediction: without it, it would be weaker.",
-    may_not_be_said="Do not say that the darkest {word} speaks for the prediction: without it the "
-    "prediction is weaker little more often than without a random {word}.",
-    effect_label="share of documents whose prediction is weaker without the top weight, from a "
-    "random item (0) to all that some item weakens (1)",
+    may_be_said="The darkest {word} speaks for the prediction, which is weaker without it.",
+    may_not_be_said="Do not say that the darkest {word} speaks for the prediction: the prediction "
+    "is weaker without the darkest {word} not much more often than without a random one.",
+    effect_label="how often the prediction is weaker without the top item; 0: as often as without "
+    "a random item, 1: wherever some single item can make it weaker",
     unit="share of the way from random to all",
     probe="erase_one",
     paper=FAITHFULNESS_VIOLATION,
-    yardstick="the expectation over a random item; the documents that some single item weakens",
+    yardstick="a random item; the documents whose prediction is weaker without some single item",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
-    formulas=(FORMULA,),
+    formulas=(formula(EFFECT),),
     read=read,
+    quantities=quantities(EFFECT),
 )

@@ -96,10 +96,9 @@ CLAIM = Claim(
     name="stable",
     notion="faithfulness",
     says="A model trained again attends to the same items.",
-    clause="a model trained again attends to the same items",
-    may_be_said="Trained again, the model attends to the same {words}.",
-    may_not_be_said="Do not say that the data lead to this heat map: trained again, the model "
-    "attends to other {words}.",
+    may_be_said="A model trained again attends to the same {words}.",
+    may_not_be_said="Do not say that the data lead to this heat map: a model trained again attends "
+    "to other {words}.",
     effect_label="agreement of two models; 0: no better than chance, 1: the same order",
     unit="share of the way from shuffled to equal",
     probe="seeds",

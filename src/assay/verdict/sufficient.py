@@ -35,13 +35,13 @@ CONTRADICTED_BELOW = FAILS_BELOW
 LEAST_LOSS = 0.05  # of the probability: what a random tenth must lose, as for `depends`
 MOST_LOST = 0.10  # a prediction that has lost so much probability is not the same
 LOST, LEAST = "lost_alone", "least_lost_alone"
-OWN, RANDOM = f"mean({LOST}[attention])", f"mean({LOST}[random])"
-FORMULA = f"1 - {OWN} / {RANDOM}"
-AGAINST_FOUND = f"({RANDOM} - {OWN}) / ({RANDOM} - mean({LEAST}))"
+RANDOM = ("random_expected", "random")  # the mean over several orders where it was measured
+OWN = f"mean({LOST}[attention])"
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
-    lost = _lost(evidence)
+    name = next((name for name in RANDOM if name in set(evidence["group"])), RANDOM[-1])
+    lost = _lost(evidence, name)
     if not len(lost):
         return Reading(says="No document has two items.", reason="nothing to measure")
     attention, random, least = lost.T
@@ -61,29 +61,36 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     much = f"A loss of {own:.2f} is not the same prediction."
     return Reading(
         says=says,
-        measures=tuple(_measures(attention, random, least)),
+        measures=tuple(_measures(attention, random, least, name)),
         beside=beside,
         support_barred=Bar("between the thresholds", much) if own >= MOST_LOST else None,
     )
 
 
-def _lost(evidence: pl.DataFrame) -> np.ndarray:
+def _lost(evidence: pl.DataFrame, random: str) -> np.ndarray:
     """(documents, 3): the loss with attention's tenth, with a random one, and the least."""
     named = pl.coalesce(pl.col("group"), pl.lit(LEAST)).alias("group")
     own = evidence.filter(pl.col("quantity").is_in((LOST, LEAST))).with_columns(named)
-    table = by_document(own, ["attention", "random", LEAST], by="group")
+    table = by_document(own, ["attention", random, LEAST], by="group")
     return np.zeros((0, 3)) if table is None else table
 
 
-def _measures(attention: np.ndarray, random: np.ndarray, least: np.ndarray) -> Iterator[Measure]:
+def _measures(
+    attention: np.ndarray, random: np.ndarray, least: np.ndarray, name: str
+) -> Iterator[Measure]:
     gained = random - attention
-    if not least.any():
-        yield Measure("effect", ratio_estimate(gained, random, SIGNED_BOUNDS), FORMULA)
-        return
     lower = ratio_estimate(gained, random, SIGNED_BOUNDS)
+    if not least.any():
+        yield Measure("effect", lower, _formula(name))
+        return
     upper = ratio_estimate(gained, random - least, SIGNED_BOUNDS)
-    yield Measure("effect if some tenth loses nothing", lower, FORMULA)
-    yield Measure("effect against the best order found", upper, AGAINST_FOUND)
+    against = f"(mean({LOST}[{name}]) - {OWN}) / (mean({LOST}[{name}]) - mean({LEAST}))"
+    yield Measure("effect if some tenth loses nothing", lower, _formula(name))
+    yield Measure("effect against the best order found", upper, against)
+
+
+def _formula(random: str) -> str:
+    return f"1 - {OWN} / mean({LOST}[{random}])"
 
 
 def _beside(evidence: pl.DataFrame) -> Iterator[Beside]:
@@ -97,18 +104,18 @@ CLAIM = Claim(
     name="sufficient",
     notion="faithfulness",
     says="The weights of the top items alone give the same prediction.",
-    clause="the weights of the top items alone give the same prediction",
-    may_be_said="With only the darkest {words} left, the prediction stays.",
-    may_not_be_said="Do not say that the darkest {words} suffice for the prediction: by themselves "
-    "they keep it little better than random ones.",
-    effect_label="probability that the top tenth keeps by itself, from a random tenth (0) to the "
-    "best one (1)",
+    may_be_said="The prediction stays if only the darkest {words} keep their weight.",
+    may_not_be_said="Do not say that the darkest {words} are enough for the prediction: by "
+    "themselves, the darkest {words} keep the prediction not much better than "
+    "random ones.",
+    effect_label="how much of the prediction the top tenth keeps by itself; 0: as a random "
+    "tenth, 1: as the best tenth",
     unit="share of the way from random to best",
     probe="erase_order",
     paper=ERASER,
     yardstick="a random tenth of the items; the tenth that loses least",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
-    formulas=(FORMULA,),
+    formulas=(_formula(RANDOM[0]),),
     read=read,
 )

@@ -54,7 +54,12 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
             count = found["models"] or 1
             return f"Undecided: {count} models are too few; {FEWEST_MODELS} are needed."
         case "too few documents":
-            return f"Undecided: {found['n']} documents are too few; {FEWEST_DOCUMENTS} are needed."
+            needed = found["would_settle"]["documents"]
+            whole = "" if needed == FEWEST_DOCUMENTS else f", which takes about {needed:,} in all"
+            return (
+                f"Undecided: {found['n']} documents are too few; {FEWEST_DOCUMENTS} are "
+                f"needed{whole}."
+            )
         case "search too weak":
             return f"Undecided: the search is too weak.{_barred(case)}"
         case "reference too weak":
@@ -103,6 +108,11 @@ def _settle(case: Case, settle: Mapping[str, int] | None) -> str:
         return " No affordable number of documents or models would settle it."
     amounts = " and ".join(f"{count:,} {unit}" for unit, count in settle.items())
     return f" About {amounts} would settle it, if the effect stays where it is."
+
+
+def percent(value: float) -> str:
+    """A share as the page writes it: "62 %"."""
+    return f"{100 * value:.0f} %"
 
 
 def points(value: float) -> str:

@@ -9,7 +9,7 @@ from assay.config import Execution
 from assay.controls.graded import cases as cases_module
 from assay.controls.graded.cases import GradedCase, read_answers, run_case
 from assay.controls.graded.execution import FULL, QUICK, GradedSettings, run_graded
-from assay.controls.graded.families import DOSES, PAIRS, ROLES
+from assay.controls.graded.families import DOSES, FAMILIES, ONE_MODEL, PAIRS, ROLES
 
 LEAST_CASES = 60
 FEW = GradedSettings(
@@ -64,6 +64,27 @@ def test_a_case_gives_the_same_answers_again(tmp_path):
     places = [run_case(case), run_case(replace(case, folder=tmp_path / "two"))]
     one, other = (read_answers([place]) for place in places)
     assert one == other
+
+
+def test_some_claims_alone_have_the_answers_of_a_run_with_all(folder, answers):
+    wanted = ("sufficient", "stable")
+    found = run_graded(folder, Execution(), FEW.error_rates(wanted))
+    # Claims about several models are judged beside the first family, as in a run with all claims.
+    assert {one.family for one in found} == {"learned", "blended", "equal in part"}
+    assert {one.claim for one in found} == {*ONE_MODEL, "stable"}
+    assert all(one in answers for one in found)
+    alone = run_graded(folder, Execution(), FEW.error_rates(["right sign"]))
+    assert {(one.role, one.family) for one in alone} == {("test", "learned")}
+    assert all(one in answers for one in alone)
+
+
+def test_a_later_family_has_seeds_of_its_own(tmp_path):
+    case = GradedCase("test", 0.5, 3, 40, tmp_path)
+    cases = [case for size in (FULL, QUICK) for case in size.cases(Path("nowhere"))]
+    assert case.seed == case.seed_of(0)
+    later = {one.seed_of(FAMILIES["learned"].seeds) for one in cases}
+    assert len(later) == len(cases)
+    assert not later & {one.seed for one in cases}
 
 
 def test_calibration_alone_runs_no_test_family():

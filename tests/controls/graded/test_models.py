@@ -8,7 +8,9 @@ from assay.controls.graded.documents import Lexicon, Variation, draw_corpus
 from assay.controls.graded.families import FAMILIES
 from assay.controls.graded.models import HandBuiltModel
 from assay.data.batches import Batch, EncodedSplit
+from assay.data.vocabulary import SPECIALS
 from assay.models.conformance import check_batch, check_interface
+from assay.statistics.divergence import class_probabilities
 
 DOCUMENTS = 60
 DOSES = (0.0, 0.5, 1.0)
@@ -44,7 +46,7 @@ def test_at_dose_1_all_families_are_the_same_model(name):
     torch.testing.assert_close(own.items, other.items)
 
 
-@pytest.mark.parametrize("name", ["misplaced", "scattered", "blended"])
+@pytest.mark.parametrize("name", ["misplaced", "scattered", "blended", "learned"])
 @pytest.mark.parametrize("dose", DOSES)
 def test_weights_that_lie_elsewhere_keep_every_contribution(name, dose):
     model, batch = drawn(name, dose)
@@ -83,6 +85,56 @@ def test_the_top_weight_sits_on_the_cue_in_the_share_of_the_dose(name, at_0):
     expected = [at_0, at_0 + (1 - at_0) / 2, 1.0]
     assert shares == pytest.approx(expected, abs=0.15)
     assert shares[-1] == 1.0
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_attention_has_learned_the_share_of_the_cues_of_every_class(classes):
+    places = Lexicon(Variation(classes=classes), seed=11).cue_places
+    for dose in (0.0, 0.25, 0.5, 0.75, 1.0):
+        assert int((places < dose).sum()) == classes * round(16 * dose)
+    assert set(places[places < 1].tolist()) == {number / 16 for number in range(16)}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("dose", DOSES)
+def test_the_top_item_speaks_for_the_prediction_where_its_cue_is_learned(dose, classes):
+    """The argument in the docstring of `learned`, with every item erased by a plain loop."""
+    model, batch = drawn("learned", dose, classes)
+    states = model.encode(batch)
+    weights = model.attend(states)
+    before = class_probabilities(model.decode(states, weights))
+    is_cue = model.lexicon.is_cue[batch.items] & batch.mask
+    learned = (is_cue & (model.lexicon.cue_places[batch.items] < dose)).any(1)
+    for row, length in enumerate(batch.lengths.tolist()):
+        decided = int(before[row].argmax())
+        weaker = []
+        for item in range(length):
+            rest = weights.clone()
+            rest[row, item] = 0
+            after = class_probabilities(model.decode(states, rest / rest.sum(1, keepdim=True)))
+            weaker.append(bool(after[row, decided] < before[row, decided]))
+        assert weaker == is_cue[row, :length].tolist()
+        top = int(weights[row].argmax())
+        assert weaker[top] == bool(learned[row])
+        word = model.lexicon.words[int(batch.items[row, top]) - len(SPECIALS)]
+        assert word.startswith("cue-" if learned[row] else "hint-")
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_top_items_suffice_where_the_cue_is_learned(classes):
+    model, batch = drawn("learned", 0.5, classes)
+    states = model.encode(batch)
+    weights = model.attend(states)
+    before = class_probabilities(model.decode(states, weights))
+    places = model.lexicon.cue_places[batch.items].masked_fill(~batch.mask, 1)
+    learned = (places < 0.5).any(1)
+    assert 0 < int(learned.sum()) < DOCUMENTS
+    for count in (1, 2):  # a tenth of at most 15 items
+        top = torch.zeros_like(weights).scatter(1, weights.topk(count).indices, 1) * weights
+        alone = class_probabilities(model.decode(states, top / top.sum(1, keepdim=True)))
+        lost = (before - alone).gather(1, before.argmax(1, keepdim=True))[:, 0]
+        assert bool((lost[learned] <= 0).all())
+        assert bool((alone.argmax(1) != before.argmax(1))[~learned].all())
 
 
 def test_shuffled_weights_are_a_permutation_of_the_gate():

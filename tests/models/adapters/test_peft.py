@@ -22,7 +22,7 @@ from assay.errors import UserError
 from assay.models.adapters.check import check_model
 from assay.models.adapters.huggingface import attach
 from assay.models.adapters.language_model import attach_language_model
-from assay.models.adapters.learned_prompt import PREFIX, VIRTUAL
+from assay.models.adapters.peft_adapters import PREFIX, VIRTUAL
 from assay.models.adapters.prompt_items import Prompt
 from assay.models.adapters.transformer import AttachedTransformer
 from tests.builders.tiny_transformers import (

@@ -34,7 +34,7 @@ def test_the_papers_three_pairs_need_no_matrix():
 def test_every_pair_stands_once_above_the_diagonal():
     found = matrix([*PAPER, *MORE], SCORES)
     assert found is not None
-    assert found.columns == ("gradient", "leave one out", "lime")
+    assert found.columns == ("gradient", "leave-one-out", "LIME")
     values = [[cell and cell.value for cell in line.cells] for line in found.lines]
     assert values == [[0.1, 0.2, 0.4], [None, 0.3, 0.5], [None, None, None]]
 

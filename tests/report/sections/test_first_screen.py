@@ -55,6 +55,41 @@ def test_every_finding_stands_in_its_row(shared_run: Path) -> None:
     assert screen.unknown[0].sentence == "Whether a model trained again attends to the same words."
     assert screen.unknown[0].note == "The interval is too wide; about 5 models would settle it."
     assert screen.untested == 1
+    assert (
+        screen.answer
+        == "It may be said only in part that this heat map shows the reason for a prediction."
+    )
+
+
+@pytest.mark.parametrize(
+    ("findings", "answer"),
+    [
+        (
+            ("contradicted", "supported"),
+            "Do not show this heat map as the reason for a prediction.",
+        ),
+        (("undecided", "not measured"), "It is not known whether this heat map shows"),
+        (("not measured", "not measured"), "Nothing was tested, so do not say"),
+        (("supported", "supported"), "It may be said that this heat map shows the reason"),
+    ],
+)
+def test_the_question_of_the_page_is_answered(
+    shared_run: Path, findings: tuple[str, str], answer: str
+) -> None:
+    """By the claims on faithfulness alone: the others say nothing about reasons."""
+    names = ("agrees", "stable")
+    verdict = [replace(BASE, claim=n, finding=f) for n, f in zip(names, findings, strict=True)]
+    verdict += [replace(BASE, claim=n, finding="contradicted") for n in ("depends", "plausible")]
+    found = first_screen(replace(read_run(shared_run), verdict=tuple(verdict))).answer
+    assert found.startswith(answer)
+
+
+@pytest.mark.parametrize("count", ["3 models", "462 documents"])
+def test_what_a_test_needs_at_least_is_not_called_enough(shared_run: Path, count: str) -> None:
+    reason = f"too few {count.split()[1]}"
+    few = replace(BASE, finding="undecided", reason=reason, would_settle=count)
+    (asked,) = first_screen(replace(read_run(shared_run), verdict=(few,))).unknown
+    assert asked.note.endswith(f"; at least {count} are needed.")
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
@@ -65,6 +100,11 @@ def test_the_sentences_of_every_claim_fill_in(claim) -> None:
         assert "{" not in said
         assert "word" not in said  # items need not be words
     assert claim.may_not_be_said.startswith("Do not")
+    assert claim.may_not_be_said.count(": ") == 1
+    assert claim.contrary[0].isupper()
+    assert claim.contrary.split()[0] not in ("It", "They", "This")  # it can stand alone
+    assert claim.question[0].islower()
+    assert not claim.question.endswith(".")
 
 
 def test_an_effect_between_the_thresholds_is_told(shared_run: Path) -> None:

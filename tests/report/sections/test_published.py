@@ -54,13 +54,14 @@ def test_a_shared_caveat_stands_once(folder: Path):
         "random only = 1.30, neither = 89.60 (recalled)."
     ]
     assert found["erase_order"][0].endswith(
-        "gradient before attention = 0.087125 (published program)."
+        "gradient before attention = 0.087125 (constant in a helper script, order of the models "
+        "inferred)."
     )
 
 
 def test_a_number_of_another_corpus_names_that_corpus(folder: Path):
     (line,) = published(run_of(folder, "imdb_ratings", "flan-rnn"))["erase_order"]
-    assert line.endswith("(published program, of imdb10).")
+    assert line.endswith("order of the models inferred, of imdb10).")
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,27 @@ def test_groups_and_never_predicted_classes() -> None:
     empty = SummaryRow("permutation", "median_tvd", None, "never", "mean", None, None, None, 0, 0)
     whole = SummaryRow("permutation", "median_tvd", None, "all", "mean", 0.5, 0.4, 0.6, 9, 0)
     (table,) = tables([whole, empty, binned])["permutation"]
-    assert [part.caption.split(": ")[1:] for part in table.parts] == [[], ["largest weight 0-0.25"]]
+    assert [part.group for part in table.parts] == [None, "largest weight 0-0.25"]
+    (block,) = table.blocks
+    assert block.heading == table.parts[0].quantity
+    assert table.caption == f"{block.heading}, and 1 more"
+    assert [label for label, _ in block.lines] == ["all documents", "largest weight 0-0.25"]
     assert [row.n for part in table.parts for row in part.rows] == [9, 3]
     assert words.group("eps=0.01;max_attention=0-0.25") == "eps 0.01, largest weight 0-0.25"
+
+
+def test_a_short_name_stands_beside_its_numbers_and_a_long_one_above_them() -> None:
+    short, long = (
+        replace(_row("x", "mean"), meaning="short"),
+        replace(_row("y", "mean"), meaning="long " * 20),
+    )
+    (table,) = tables([short, long])["agreement"]
+    first, second = table.blocks
+    assert (first.heading, first.lines[0][0]) == ("short", "all documents")  # both, or neither
+    assert (second.heading, second.lines[0][0]) == ("long " * 20, "all documents")
+    assert table.caption == "short, and 1 more"
+    (alone,) = tables([short])["agreement"]
+    assert [(block.heading, block.lines[0][0]) for block in alone.blocks] == [(None, "short")]
 
 
 def test_a_table_of_many_classes_keeps_the_largest_and_counts_the_rest() -> None:

@@ -10,7 +10,7 @@ import pytest
 from assay.report.charts import figures
 from assay.report.charts.frontier import Plane, Point, mark_labels, plane_of
 from assay.report.charts.intervals import tenths
-from assay.report.charts.style import Figure, live
+from assay.report.charts.style import ATTENTION, COMPARISON, Figure, live
 from assay.report.page import render
 from assay.report.sections.trained import trained_sections, values_by_model, without_models
 from assay.runs.directory import RunRecord, read_run
@@ -179,10 +179,15 @@ def test_violins_of_seeds_are_above_those_of_alternative_weights(drawn: dict[str
 def test_forests_show_the_mean_and_every_model(drawn: dict[str, Figure]):
     forest = drawn["uniform_forest"]
     means = {row["name"]: row["value"] for row in rows_of(forest, "value")}
-    assert means == {"base": pytest.approx(0.81), "uniform": pytest.approx(0.71)}
+    assert means == {
+        "with attention": pytest.approx(0.81),
+        "with equal weights": pytest.approx(0.71),
+    }
+    hues = {row["name"]: row["hue"] for row in rows_of(forest, "value")}
+    assert hues == {"with attention": ATTENTION, "with equal weights": COMPARISON}
     single = sorted(row["x"] for row in rows_of(forest, "x"))
     assert single == pytest.approx([0.7, 0.72, 0.8, 0.82])
-    assert "tf-idf: 0.610" in drawn["guide_forest"].description
+    assert "tf-idf weights: 0.610" in drawn["guide_forest"].description
 
 
 def test_a_scale_has_a_width_even_where_all_models_are_alike():
@@ -193,7 +198,10 @@ def test_a_scale_has_a_width_even_where_all_models_are_alike():
 def test_models_stand_in_lines_by_group_and_totals_apart(record: RunRecord):
     found = trained_sections(record)
     uniform = found["uniform"]
-    assert [line.name for line in uniform.kinds.lines] == ["base", "uniform"]
+    assert [line.name for line in uniform.kinds.lines] == [
+        "with attention",
+        "with equal weights",
+    ]
     assert [column.name for column in uniform.kinds.columns] == ["F1"]
     assert [line.models for line in uniform.kinds.lines] == [2, 2]
     total = uniform.totals[0]
@@ -206,7 +214,7 @@ def test_models_stand_in_lines_by_group_and_totals_apart(record: RunRecord):
     assert uniform.resampled
     assert not found["imitation"].resampled
     lines = {line.name: line for line in found["imitation"].kinds.lines}
-    assert lines["uniform"].models == 1
+    assert lines["equal weights"].models == 1
     assert not [row for row in without_models(record.summary) if row.probe == "uniform"]
 
 

@@ -16,6 +16,17 @@ def claim(name: str, finding: str, notion: str | None = None) -> ClaimFinding:
     )
 
 
+def sentence_of(one: ClaimFinding) -> str:
+    """What a group must say of a claim that was tested, in the words of its declaration."""
+    declared = DECLARED[one.claim]
+    wanted = {
+        "supported": declared.may_be_said,
+        "contradicted": declared.contrary,
+        "undecided": f"whether {declared.question}",
+    }
+    return wanted[one.finding].format(word="item", words="items")
+
+
 def test_claims_stand_under_their_notions() -> None:
     verdict = [claim(name, "supported") for name in DECLARED]
     groups = by_notion(verdict)
@@ -33,7 +44,7 @@ def test_the_recorded_notion_takes_precedence() -> None:
 @pytest.mark.parametrize(
     ("findings", "opening"),
     [
-        (("contradicted", "supported"), "Do not say that"),
+        (("contradicted", "supported"), "Do not show this heat map as the reason"),
         (("supported", "undecided"), "It may be said only in part"),
         (("supported", "not measured"), "It may be said only in part"),
         (("undecided", "not measured"), "It is not known whether"),
@@ -46,13 +57,39 @@ def test_one_sentence_says_what_may_be_said(findings: tuple[str, str], opening: 
     assert opening in group.sentence
     for one in group.tested:
         if opening != "every claim is supported":
-            assert DECLARED[one.claim].clause in group.sentence
+            assert sentence_of(one) in group.sentence
 
 
 def test_every_claim_is_named() -> None:
     verdict = [claim(name, "undecided") for name in DECLARED]
     for group in by_notion(verdict):
-        assert all(DECLARED[one.claim].clause in group.sentence for one in group.claims)
+        assert all(sentence_of(one) in group.sentence for one in group.claims)
+
+
+def test_findings_are_said_one_by_one_and_without_double_negations() -> None:
+    verdict = [
+        claim("agrees", "undecided"),
+        claim("exclusive per instance", "contradicted"),
+        claim("stable", "contradicted"),
+        claim("sufficient", "supported"),
+        claim("order is efficient", "undecided"),
+    ]
+    (group,) = by_notion(verdict, "word")
+    assert group.sentence == (
+        "Do not show this heat map as the reason for a prediction. Very different weights give the "
+        "same answer. A model trained again attends to other words. But this may be said: The "
+        "prediction stays if only the darkest words keep their weight. It is open whether the heat "
+        "map ranks the words as other methods do; whether taking out the darkest words first "
+        "changes the decision soon."
+    )
+
+
+def test_a_claim_of_another_version_is_said_as_recorded() -> None:
+    (group,) = by_notion([claim("newer", "contradicted"), claim("newest", "undecided")])
+    assert group.sentence == (
+        "Do not say that these claims hold. Contradicted: newer says. It is open whether newest "
+        "says."
+    )
 
 
 def manifest(**test: object) -> Manifest:

@@ -17,6 +17,7 @@ import torch
 from assay.controls.graded.documents import Lexicon, Variation, draw_corpus
 from assay.controls.graded.families import (
     ONE_MODEL,
+    PAIRS,
     ROLES,
     SETS,
     SEVERAL_MODELS,
@@ -63,19 +64,25 @@ class GradedAnswer:
 
 @dataclass(frozen=True)
 class GradedCase:
-    """All families of one role at one dose, with one set of seeds."""
+    """The families of one role at one dose, with one set of seeds."""
 
     role: Role
     dose: float
     number: int
     documents: int
     folder: Path
+    claims: tuple[str, ...] = tuple(PAIRS)  # only their families are run
     code: str = field(default_factory=partial(code_identity, "graded"))
 
     @property
     def seed(self) -> int:
         """Of everything drawn here; no two cases, doses or roles share one."""
+        return self.seed_of(0)
+
+    def seed_of(self, seeds: int) -> int:
+        """The seed for families with this number of seeds."""
         place = [ROLES.index(self.role), self.number, round(self.dose * 1_000)]
+        place += [seeds] if seeds else []
         return int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0] >> np.uint64(2))
 
     @property
@@ -85,6 +92,7 @@ class GradedCase:
             "dose": self.dose,
             "number": self.number,
             "documents": self.documents,
+            "claims": self.claims,
         }
         return Job("graded", identity, self.code)
 
@@ -106,22 +114,26 @@ def read_answers(places: Sequence[Path]) -> list[GradedAnswer]:
 
 
 def answer_case(case: GradedCase) -> Iterator[GradedAnswer]:
-    """The findings of every claim on every family; claims about several models come once."""
+    """The findings of every claim on every family; claims about several models come once.
+
+    All claims are judged together, whichever are asked, because each is corrected for the others.
+    """
     several = set_evidence(*draw_set(SETS[case.role], case.dose, case.seed, case.documents))
-    for place, family in enumerate(families_of(case.role)):
+    for place, family in enumerate(families_of(case.role, case.claims)):
         entries = judge(pl.concat([family_evidence(case, family), several]), seed=0)
         for entry in entries:
             if entry["claim"] in ONE_MODEL:
                 yield _answer(case, entry, family.name)
-            elif place == 0:  # the set is the same beside every family
+            elif place == 0 and entry["claim"] in case.claims:  # the set is the same everywhere
                 yield _answer(case, entry, SEVERAL_MODELS[entry["claim"]].of(case.role))
 
 
 def family_evidence(case: GradedCase, family: Family) -> pl.DataFrame:
     """The evidence of a hand-built model with the case's dose."""
-    rng = np.random.default_rng([case.seed, 5])
+    seed = case.seed_of(family.seeds)
+    rng = np.random.default_rng([seed, 5])
     variation = Variation.draw(rng, classes=2 if family.two_classes else None)
-    lexicon = Lexicon(variation, case.seed)
+    lexicon = Lexicon(variation, seed)
     off = 1 - case.dose
     corpus = draw_corpus(
         lexicon,
@@ -129,7 +141,7 @@ def family_evidence(case: GradedCase, family: Family) -> pl.DataFrame:
         copies=off if family.copies else 0.0,
         mismarked=off if family.mismarked else 0.0,
     )
-    model = HandBuiltModel(lexicon, family.build, case.dose, case.seed)
+    model = HandBuiltModel(lexicon, family.build, case.dose, seed)
     slow = variation.classes > 2
     audited = audit_documents(
         model,

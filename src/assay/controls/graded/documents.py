@@ -114,6 +114,18 @@ class Lexicon:
         """(V,): whether a word is a cue."""
         return torch.from_numpy(self._strength >= CUE[0])
 
+    @cached_property
+    def cue_places(self) -> Tensor:
+        """(V,): the place of a cue among those of its class, as a share, in a random order.
+
+        It runs from 0 to below 1 in equal steps; 1 stands for all other words.
+        """
+        rng = np.random.default_rng([self.seed, 6])
+        orders = [rng.permutation(CUES) / CUES for _ in range(self.variation.classes)]
+        places = torch.ones(len(self.vocabulary), dtype=torch.float64)
+        places[self.is_cue] = torch.from_numpy(np.concatenate(orders))
+        return places
+
 
 def draw_corpus(
     lexicon: Lexicon, documents: int, *, copies: float = 0.0, mismarked: float = 0.0

@@ -1,12 +1,12 @@
 """All cases of the graded controls, by any engine; finished cases are kept."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.config import Execution
 from assay.controls.graded.cases import GradedAnswer, GradedCase, read_answers, run_case
-from assay.controls.graded.families import DOSES, ROLES, Role
+from assay.controls.graded.families import DOSES, PAIRS, ROLES, Role
 from assay.engines import run_jobs
 
 FOLDER = "graded"
@@ -22,17 +22,22 @@ class GradedSettings:
     between: Mapping[Role, int]  # cases at every other dose
     roles: tuple[Role, ...] = ROLES
     first: int = 0  # number of the first case, which decides all seeds
+    claims: tuple[str, ...] = tuple(PAIRS)
 
     def calibration(self) -> "GradedSettings":
         """The same without the test families."""
         return replace(self, roles=("calibration",))
+
+    def error_rates(self, claims: Sequence[str]) -> "GradedSettings":
+        """Only the test families of some claims; the answers are those of a run with all claims."""
+        return replace(self, roles=("test",), claims=tuple(claims))
 
     def cases(self, folder: Path) -> Iterator[GradedCase]:
         for role in self.roles:
             for dose in DOSES:
                 numbers = self.at_ends if dose in (DOSES[0], DOSES[-1]) else self.between
                 for number in range(self.first, self.first + numbers[role]):
-                    yield GradedCase(role, dose, number, self.documents, folder)
+                    yield GradedCase(role, dose, number, self.documents, folder, claims=self.claims)
 
 
 FULL = GradedSettings(

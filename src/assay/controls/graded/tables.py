@@ -31,10 +31,12 @@ RATE_COLUMNS = (
 
 def graded_lines(answers: Sequence[GradedAnswer]) -> Iterator[str]:
     """All tables: effects and thresholds of the calibration families, then the error rates."""
-    yield from effect_lines(operating_curves(answers, "calibration"))
-    yield ""
-    yield from proposal_lines(propose(answers))
-    yield ""
+    calibration = operating_curves(answers, "calibration")
+    if any(curve.doses for curve in calibration):
+        yield from effect_lines(calibration)
+        yield ""
+        yield from proposal_lines(propose(answers))
+        yield ""
     yield from family_lines(answers)
     yield ""
     test = operating_curves(answers, "test")

@@ -20,7 +20,7 @@ from assay.errors import UserError
 from assay.models.adapters.interception import AttentionCall, Change, intercept
 from assay.models.adapters.item_table import Positions
 from assay.models.adapters.key_columns import KeyColumns
-from assay.models.adapters.learned_prompt import LearnedPrompt
+from assay.models.adapters.peft_adapters import LearnedPrompt
 
 NEEDS_TRANSFORMERS = (
     "a Hugging Face model needs the library transformers: pip install 'attn-assay[hf]'."

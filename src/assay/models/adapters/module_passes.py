@@ -16,8 +16,7 @@ from assay.models.adapters.module_inputs import (
     find_text_embedding,
     logits_of,
 )
-from assay.models.adapters.query_rows import QueryRows
-from assay.models.adapters.site import ItemPositions
+from assay.models.adapters.site import ItemPositions, QueryRows
 from assay.models.adapters.sites import SeenAttention, SeenSites, choose_site, seen_sites
 from assay.models.protocol import States
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from torch import nn
 
 from assay.errors import UserError
-from assay.models.adapters.adapted import load_adapted
 from assay.models.adapters.attention_interface import NEEDS_TRANSFORMERS
+from assay.models.adapters.peft_adapters import load_adapted
 
 try:
     from huggingface_hub import snapshot_download

@@ -13,7 +13,7 @@ from typing import Any
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.errors import UserError
 from assay.models.adapters.item_table import ItemTable
-from assay.models.adapters.learned_prompt import VIRTUAL, LearnedPrompt
+from assay.models.adapters.peft_adapters import VIRTUAL, LearnedPrompt
 
 # Marks a word that looks like another one but has other ids. It has no width on the page.
 VARIANT = "\u200b"

@@ -31,8 +31,7 @@ from assay.data.vocabulary import PAD
 from assay.errors import UserError
 from assay.models.adapters.module_inputs import ModuleInputs, Surroundings
 from assay.models.adapters.module_passes import Call, ModulePasses, TappedStates
-from assay.models.adapters.query_rows import QueryRows
-from assay.models.adapters.site import APART, SINK, Site, given_to_heads
+from assay.models.adapters.site import APART, SINK, QueryRows, Site, given_to_heads
 from assay.models.adapters.sites import SeenAttention, SeenSites
 from assay.models.protocol import States
 from assay.statistics.divergence import decisions

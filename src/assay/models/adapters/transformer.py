@@ -18,8 +18,7 @@ from assay.data.vocabulary import Vocabulary, length_cuts
 from assay.errors import UserError
 from assay.models.adapters.attached_corpus import Texts, corpus_of_texts
 from assay.models.adapters.attention_parts import attention_parts, choose_part
-from assay.models.adapters.item_table import Positions
-from assay.models.adapters.item_variants import placed, with_each_replaced, without_each
+from assay.models.adapters.item_table import Positions, placed, with_each_replaced, without_each
 from assay.models.adapters.rollout import RolloutPasses
 from assay.models.adapters.site import Site, given_to_heads
 from assay.models.adapters.site_passes import (

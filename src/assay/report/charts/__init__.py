@@ -12,8 +12,21 @@ from assay.report.charts.erasure import (
 )
 from assay.report.charts.flip_curves import flip_curves
 from assay.report.charts.frontier import frontier_figure, imitation_figure
-from assay.report.charts.histograms import difference_figures, jsd_histogram, tau_figures
-from assay.report.charts.intervals import forests, plausible_forest
+from assay.report.charts.histograms import (
+    difference_figures,
+    jsd_histogram,
+    same_output_histogram,
+    state_histogram,
+    tau_figures,
+)
+from assay.report.charts.intervals import forests
+from assay.report.charts.means import (
+    erasure_forest,
+    heads_forest,
+    plausible_forest,
+    sinks_forest,
+    substitute_forest,
+)
 from assay.report.charts.style import Figure
 from assay.report.charts.violins import jsd_violins, permutation_violins, seed_violins
 from assay.report.charts.vocabulary import word_figures
@@ -37,6 +50,12 @@ KINDS = (
     seed_violins,
     imitation_figure,
     plausible_forest,
+    state_histogram,
+    erasure_forest,
+    substitute_forest,
+    same_output_histogram,
+    sinks_forest,
+    heads_forest,
 )
 
 

@@ -17,9 +17,10 @@ SHOWN_FIRST: Mapping[str, str] = {
     "erase_one": "erase_one_points",
 }
 CAPTIONS: Mapping[str, str] = {
-    "words_all": "Each point is a word; choose one to list its documents. 1 is what it would have "
-    "if all words of a document had the same. Above the dashed line a word gets more attention "
-    "than it has effect (over-read), below it less (under-read). Large points: frequent words.",
+    "words_all": "Each point is a word; choose one to list its documents. At 1 a word has as much "
+    "as if all words of its document had the same. Above the dashed line a word gets more "
+    "attention than it has effect (over-read), below it less (under-read). Large points: frequent "
+    "words.",
     "words_class": "The same over the documents of one predicted class.",
     "words_position": "From the beginning of the documents to their end.",
     "words_length": "The largest share that one word has, by the length of its document.",
@@ -56,16 +57,32 @@ CAPTIONS: Mapping[str, str] = {
     "the items is erased. A curve that rises early belongs to an order that knows what matters.",
     "erase_order_excess": "How many items each order erases beyond the smallest set that changes "
     "the decision.",
-    "uniform_forest": "F1 on the test documents with attention and with uniform weights. Each "
-    "stroke is one model; an arrow means that an interval goes on beyond the plot.",
+    "uniform_forest": "F1 on the test documents with attention and with equal weights. The dot is "
+    "the mean, each stroke one model; an arrow means that an interval goes on beyond the plot.",
     "guide_forest": "F1 of a simpler model that reads items one by one, by the weights it is "
-    "given. Each stroke is one model; an arrow means that an interval goes on beyond the plot.",
+    "given. The dot is the mean, each stroke one model; an arrow means that an interval goes on "
+    "beyond the plot.",
+    "deception_forest": "F1 on the test documents of this model and of models that were trained to "
+    "keep their weights away from the marked items. The dot is the mean, each stroke one model.",
     "seeds_violins": "Above: how different the weights become when the model is trained again. "
     "Below, for comparison: how different they can be with the same prediction.",
     "imitation_frontier": "Each mark is a model: to the right its attention differs more from this "
     "model’s (JSD), further up its predictions do (TVD). A look-alike far to the right and low "
     "down makes the same predictions with another heat map. A line joins look-alikes that were "
     "pushed away harder and harder (lambda).",
+    "states_histogram": "Documents by how alike the states of their items are: at 1 all states "
+    "point in the same direction, and the weights hardly matter. Dashed: the median.",
+    "identifiable_histogram": "Documents by how different other weights can be that give exactly "
+    "the same output of the attention. Dashed: the median.",
+    "input_erasure_forest": "Erasing the first items of a score from the text: 0 moves the "
+    "prediction as much as a random order, 1 as much as the best order found. Lines are 95 % "
+    "intervals.",
+    "substitute_forest": "How many documents are predicted correctly with the model’s own weights "
+    "and with weights that know only single words. Lines are 95 % intervals.",
+    "sinks_forest": "How much of the attention lies on special tokens and sinks, with 95 % "
+    "intervals.",
+    "heads_forest": "How far the prediction moves when the weights of one head are made uniform, "
+    "for the heads with the largest change. Lines are 95 % intervals.",
     "rationale": "How well each score finds the items that are marked as the reason, with "
     "95 % intervals. The dotted line is chance.",
 }

@@ -8,7 +8,7 @@ that each order erases beyond the smallest flipping set.
 
 from collections.abc import Iterator
 from itertools import accumulate
-from math import log
+from math import ceil, log
 
 import altair as alt
 import numpy as np
@@ -36,6 +36,7 @@ from assay.runs.directory import RunRecord
 RANKING = "attention"
 HEIGHT, BAR_HEIGHT = 190, 84
 STEPS = 20
+TENTHS, LEAST_SCALE = 10, 0.1  # effects: the scale ends at a whole tenth
 TITLE = "weight of the top item − that of the random one"
 SHORT_EFFECT = "difference of effects (JS, nats)"
 EFFECT = "JS without the top item − JS without the random one, nats"
@@ -83,8 +84,9 @@ def _pairs(record: RunRecord) -> pl.DataFrame:
 
 def _scatter(rows: Rows, effects: Values) -> alt.LayerChart:
     points = points_of(rows, "weights differ by", "effects by")
-    low = min(0.0, float(effects.min()))
-    upward = alt.Y("y:Q", title=None).scale(domain=[low, log(2)], nice=False)
+    low, high = min(0.0, float(effects.min())), float(effects.max(initial=0.0))
+    top = min(log(2), max(LEAST_SCALE, ceil(high * TENTHS) / TENTHS))
+    upward = alt.Y("y:Q", title=None).scale(domain=[low, top], nice=False)
     upward = upward.axis(tickCount=5, format="~g", minExtent=LABEL_WIDTH)
     zero = chart([{"y": 0.0}]).mark_rule(strokeDash=[1, 2]).encode(y="y:Q")
     shared = points.encode(x=across("x", TITLE, (0.0, 1.0)), y=upward)
@@ -150,6 +152,7 @@ def excess_bars(record: RunRecord) -> Iterator[Figure]:
                     "low": short(low),
                     "high": short(high),
                     "strength": EXCESS.get(label, 0.0),
+                    "hue": ATTENTION if name == RANKING else COMPARISON,
                     "tooltip": tooltip,
                 }
             )
@@ -176,8 +179,12 @@ def _boxes(found: dict[str, Values]) -> alt.LayerChart:
     domain = (0.0, 1.0)
     layers = layered(
         base.mark_rule().encode(x=across("least", FRACTION, domain), x2="most:Q", y=y),
-        base.mark_bar(color=ATTENTION, size=STEP // 2).encode(
-            x=across("low", FRACTION, domain), x2="high:Q", y=y, tooltip="tooltip:N"
+        base.mark_bar(size=STEP // 2).encode(
+            x=across("low", FRACTION, domain),
+            x2="high:Q",
+            y=y,
+            color=alt.Color("hue:N", scale=None),
+            tooltip="tooltip:N",
         ),
         base.mark_tick(thickness=2, size=STEP // 2).encode(
             x=across("middle", FRACTION, domain), y=y, tooltip="tooltip:N"
@@ -194,6 +201,7 @@ def _box(name: str, values: Values) -> dict[str, float | str]:
     return {
         "order": ORDERS[name],
         **{key: short(end) for key, end in ends.items()},
+        "hue": ATTENTION if name == RANKING else COMPARISON,
         "tooltip": tooltip,
     }
 
@@ -206,14 +214,14 @@ def _shares(excess: Values, possible: int) -> dict[str, float]:
 
 
 def _stacks(rows: Rows, lines: int, possible: int) -> alt.LayerChart:
-    bars = chart(rows).mark_bar(
-        color=COMPARISON, size=STEP // 2, stroke=COMPARISON, strokeWidth=0.5
-    )
+    bars = chart(rows).mark_bar(size=STEP // 2, strokeWidth=0.5)
     title = [f"share of documents: {', '.join(EXCESS)},", f"{NEVER} (empty)"]
     shown = bars.encode(
         x=across("low", title, (0.0, 1.0)),
         x2="high:Q",
         y=_lines(),
+        color=alt.Color("hue:N", scale=None),
+        stroke=alt.Stroke("hue:N", scale=None),
         fillOpacity=alt.FillOpacity("strength:Q", scale=None, legend=None),
         tooltip="tooltip:N",
     )

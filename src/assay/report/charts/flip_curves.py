@@ -76,7 +76,7 @@ def _curves(found: Mapping[str, Values]) -> alt.LayerChart:
             interpolate="step-after",
         )
         .encode(x=rightward, y=upward)
-        for name, shares in found.items()
+        for name, shares in _attention_last(found).items()
     ]
     drawn = layered(*lines, *_targets(found), *_labels(found))
     return drawn.properties(width=WIDTH, height=HEIGHT, title="decisions changed, share")
@@ -88,7 +88,7 @@ def _targets(found: Mapping[str, Values]) -> Iterator[alt.Chart]:
     On the line itself a tooltip appeared at few of the places where a pointer rests. A point is as
     wide as a step; tall steps have a rule.
     """
-    for name in sorted(found, key=lambda name: name == "attention"):
+    for name in _attention_last(found):
         steps = _rows(found[name])
         said = [f"{ORDERS[name]}: {step['share']:.0%} at {step['at']:.2g}" for step in steps]
         below = [0.0, *(step["share"] for step in steps[:-1])]
@@ -103,6 +103,11 @@ def _targets(found: Mapping[str, Values]) -> Iterator[alt.Chart]:
         if tall:
             rule = chart(tall).mark_rule(strokeWidth=TARGET, opacity=0)
             yield rule.encode(x="at:Q", y="below:Q", y2="share:Q", tooltip="tooltip:N")
+
+
+def _attention_last(found: Mapping[str, Values]) -> dict[str, Values]:
+    """The curves in the order in which they are drawn, attention's on top."""
+    return {name: found[name] for name in sorted(found, key=lambda name: name == "attention")}
 
 
 def _hue(name: str) -> str:

@@ -32,6 +32,7 @@ from assay.statistics.intervals import Interval, mean_interval
 HEIGHT = 84
 TENTHS = 10  # shares of documents: the scale ends at a whole tenth
 GAP = 0.08  # of a step: the space between two bars
+UNIT = AxisScale(0.0, 1.0, name="conicity")
 CEILING = "tau_gradient_leave_one_out"
 DIFFERENCES = {  # figure: the quantity subtracted from the ceiling
     "difference_leave_one_out": "tau_attention_leave_one_out",
@@ -95,6 +96,36 @@ def jsd_histogram(record: RunRecord) -> Iterator[Figure]:
     description = spread.by_class(f"Histogram of {title}.", list(strict.items()))
     whole = _stacked(list(strict.items()), layers, title, spread.JSD, top)
     yield Figure("adversary_histogram", "adversary", whole, description)
+
+
+def state_histogram(record: RunRecord) -> Iterator[Figure]:
+    """How alike the states of a document are."""
+    title = "conicity: how alike the states are"
+    yield from _over_all(record, "states", "conicity", title, (UNIT, COMPARISON))
+
+
+def same_output_histogram(record: RunRecord) -> Iterator[Figure]:
+    """How far other weights can be that give exactly the same output of the attention."""
+    title = "largest JSD found, same output"
+    scale = (spread.JSD, ATTENTION)
+    yield from _over_all(record, "identifiable", "same_output_jsd", title, scale)
+
+
+def _over_all(
+    record: RunRecord, probe: str, quantity: str, title: str, look: tuple[AxisScale, str]
+) -> Iterator[Figure]:
+    """One panel over all documents, in the given scale and hue."""
+    scale, hue = look
+    rows = _by_class(record, probe, quantity)
+    if not rows:
+        return
+    everyone = Panel("all documents", record.classes)
+    values = everyone.values(record.measured(probe, quantity))
+    layers = [_bars(values, scale, hue, scale.name) + _median(values)]
+    top = _top([spread.histogram(values, scale)])
+    drawn = _stacked([(everyone, values)], layers, title, scale, top)
+    description = spread.by_class(f"Histogram of {title}.", [(everyone, values)])
+    yield Figure(f"{probe}_histogram", probe, drawn, description)
 
 
 def _by_class(record: RunRecord, probe: str, quantity: str, group: str | None = None) -> Spreads:

@@ -1,10 +1,9 @@
 """Forest plots: numbers with their intervals, one line below the other on a common scale.
 
-`forests` shows Wiegreffe & Pinter's tables 2 and 3: how good each kind of model is over seeds.
-`plausible_forest` shows how often each score ranks a marked item above an unmarked one. Two figures
-need several runs: `effect_forest`, the effect of a claim in each of them, where the shape of a
-point is that of the finding's mark, and `dot_figure` for the reproduction pages, such as Jain &
-Wallace's figure 5.
+`forests` shows Wiegreffe & Pinter's tables 2 and 3: how good each kind of model is over seeds. Two
+figures need several runs: `effect_forest`, the effect of a claim in each of them, where the shape
+of a point is that of the finding's mark, and `dot_figure` for the reproduction pages, such as Jain
+& Wallace's figure 5. Means over the documents of one run are drawn in `means`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ from assay.report import text as words
 from assay.report.charts.style import (
     ATTENTION,
     COMPARISON,
-    LABEL_WIDTH,
     PAGE,
     WIDTH,
     Figure,
@@ -27,8 +25,6 @@ from assay.report.charts.style import (
     layered,
     short,
 )
-from assay.report.sections.rationale import NAME, OWN, scores_measured
-from assay.report.sections.tables import EVERYTHING
 from assay.report.sections.trained import FEWEST_FOR_INTERVAL, OVER_SEEDS, values_by_model
 from assay.report.text import number
 from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow
@@ -175,18 +171,43 @@ class Dots:
         ]
 
 
+@dataclass(frozen=True)
+class Marks:
+    """One panel in which several marks may share a line, told apart by color and shape."""
+
+    title: str
+    axis: str
+    drawn: list[IntervalLine]
+
+
 def dot_figure(name: str, panels: Sequence[Dots]) -> Figure:
     """Panels one below the other on the same scale, which includes zero."""
+    marks = [Marks(panel.title, panel.axis, panel.drawn) for panel in panels]
+    return Figure(name, "agreement", _stacked(marks), " ".join(map(_panel_in_words, panels)), PAGE)
+
+
+def marks_figure(name: str, panels: Sequence[Marks]) -> Figure:
+    """As `dot_figure`; the description lists every mark."""
+    described = [
+        f"{panel.title}. {'; '.join(line.tooltip for line in panel.drawn)}." for panel in panels
+    ]
+    return Figure(name, "agreement", _stacked(panels), " ".join(described), PAGE)
+
+
+def _stacked(panels: Sequence[Marks]) -> alt.VConcatChart:
     domain = tenths([0.0, *(end for panel in panels for line in panel.drawn for end in line.ends)])
-    drawn = alt.vconcat(*(_panel(panel, domain) for panel in panels), spacing=16)
-    return Figure(name, "agreement", drawn, " ".join(map(_panel_in_words, panels)), PAGE)
+    stacked: alt.VConcatChart = alt.vconcat(
+        *(_panel(panel, domain) for panel in panels), spacing=16
+    )
+    return stacked
 
 
-def _panel(panel: Dots, domain: tuple[float, float]) -> alt.LayerChart:
-    room = min(DOT_LABEL, LETTER * max(len(model) for model, _ in panel.lines))
+def _panel(panel: Marks, domain: tuple[float, float]) -> alt.LayerChart:
+    names = dict.fromkeys(line.name for line in panel.drawn)
+    room = min(DOT_LABEL, LETTER * max(map(len, names)))
     upward = by_name(DOT_LABEL, room)
     layers = line_chart(panel.drawn, upward, domain, panel.axis, dotted=0.0)
-    return layers.properties(width=DOT_WIDTH, height=DOT_STEP * len(panel.lines), title=panel.title)
+    return layers.properties(width=DOT_WIDTH, height=DOT_STEP * len(names), title=panel.title)
 
 
 def _tooltip_dot(model: str, interval: Interval) -> str:
@@ -251,7 +272,9 @@ def _tooltip_effect(line: Effect) -> str:
 
 
 FOREST_STEP = 22  # the height of a line
-PROBES = ("uniform", "guide")
+FOREST_LABEL = 190  # pixels
+PROBES = ("uniform", "guide", "deception")
+BASE = "base"  # the group of this model's attention
 TICK = 10  # the height of one model's stroke
 
 
@@ -267,7 +290,7 @@ def forests(record: RunRecord) -> Iterator[Figure]:
         }
         if means:
             single = values_by_model(record, probe, "f1")
-            numbers = "; ".join(_tooltip_group(group, row) for group, row in means.items())
+            numbers = "; ".join(_tooltip_group(row) for row in means.values())
             drawn = _forest(means, single)
             description = f"F1 on test by kind of model. {numbers}."
             yield Figure(f"{probe}_forest", probe, drawn, description)
@@ -279,10 +302,15 @@ def _forest(
     """The scale shows all models; an interval may be wider and is cut off."""
     lines = list(_forest_lines(means))
     strokes: Rows = [
-        {"name": words.group(group), "x": short(value), "tooltip": f"seed {seed}: {value:.3f}"}
+        {
+            "name": words.group(group, means[group].probe),
+            "x": short(value),
+            "tooltip": f"seed {seed}: {value:.3f}",
+        }
         for (group, seed), value in single.items()
+        if group in means
     ]
-    upward = by_name(2 * LABEL_WIDTH)
+    upward = by_name(FOREST_LABEL)
     each = chart(strokes).mark_tick(thickness=1, size=TICK)
     behind = [each.encode(x="x:Q", y=upward, tooltip="tooltip:N")]
     domain = tenths([*single.values(), *(line.value for line in lines)])
@@ -293,50 +321,14 @@ def _forest(
 def _forest_lines(means: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
     for group, row in means.items():
         if row.value is not None:
+            hue = ATTENTION if group == BASE else COMPARISON
             enough = (row.n or 0) >= FEWEST_FOR_INTERVAL  # else the models' own strokes say more
             low, high = (row.low, row.high) if enough else (None, None)
-            yield IntervalLine(words.group(group), row.value, low, high, _tooltip_group(group, row))
+            name = words.group(group, row.probe)
+            yield IntervalLine(name, row.value, low, high, _tooltip_group(row), hue)
 
 
-def _tooltip_group(group: str, row: SummaryRow) -> str:
+def _tooltip_group(row: SummaryRow) -> str:
     few = row.low is None or row.high is None or (row.n or 0) < FEWEST_FOR_INTERVAL
     bounds = "" if few else f" [{row.low:.3f}, {row.high:.3f}]"
-    return f"{words.group(group)}: {row.value:.3f}{bounds}, {row.n} seeds"
-
-
-AUC_STEP = 20  # the height of a line
-AUC_LABEL = 170  # pixels
-CHANCE, PERFECT = 0.5, 1.0
-
-
-def plausible_forest(record: RunRecord) -> Iterator[Figure]:
-    """The mean over documents as a point, its interval as a line; chance is dotted."""
-    rows = {
-        row.group: row
-        for row in record.summary
-        if (row.probe, row.quantity, row.predicted) == (NAME, "auc", EVERYTHING)
-    }
-    measured = {name: rows[name] for name in scores_measured(record)}
-    if measured:
-        numbers = "; ".join(_tooltip_auc(name, row) for name, row in measured.items())
-        lines = list(_auc_lines(measured))
-        domain = tenths([CHANCE, PERFECT, *(line.ends[0] for line in lines)])
-        drawn = line_chart(lines, by_name(AUC_LABEL), domain, "AUC", dotted=CHANCE)
-        drawn = drawn.properties(
-            width=WIDTH, height=AUC_STEP * len(lines), title="AUC for marked items"
-        )
-        yield Figure(NAME, NAME, drawn, f"Mean AUC for marked items, by score. {numbers}.")
-
-
-def _auc_lines(measured: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
-    for name, row in measured.items():
-        if row.value is not None:
-            hue = ATTENTION if name == OWN else COMPARISON
-            yield IntervalLine(
-                words.score(name), row.value, row.low, row.high, _tooltip_auc(name, row), hue
-            )
-
-
-def _tooltip_auc(name: str, row: SummaryRow) -> str:
-    bounds = "" if row.low is None or row.high is None else f" [{row.low:.3f}, {row.high:.3f}]"
-    return f"{words.score(name)}: {row.value:.3f}{bounds}, {row.n} documents"
+    return f"{words.group(row.group or '', row.probe)}: {row.value:.3f}{bounds}, {row.n} seeds"

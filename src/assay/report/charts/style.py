@@ -7,7 +7,6 @@ The same definition and the same versions give the same SVG and the same script,
 PDF shows the same drawing each time, but its writer orders the parts at random.
 """
 
-import base64
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -15,9 +14,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import quote
 
 import altair as alt
 import vl_convert
+from markupsafe import Markup
 
 from assay.data.cache import cached_text
 
@@ -61,6 +62,14 @@ def layered(*marks: alt.Chart | alt.LayerChart) -> alt.LayerChart:
     return alt.LayerChart(layer=list(marks))
 
 
+def stacked_figures(name: str, figures: Mapping[str, Figure]) -> Figure:
+    """Figures of one kind under each other, each with its title."""
+    charts = [figure.chart.properties(title=title) for title, figure in figures.items()]
+    description = " ".join(f"{title}. {figure.description}" for title, figure in figures.items())
+    first = next(iter(figures.values()))
+    return Figure(name, first.probe, alt.vconcat(*charts, spacing=24), description, first.inches)
+
+
 def short(value: float) -> float:
     """A value with enough digits for any screen or printer, to save bytes."""
     return round(float(value), 4)
@@ -99,7 +108,19 @@ def _config(ink: str) -> dict[str, Any]:
 PIXELS, POINTS = 96, 72  # per inch, on a screen and in a PDF
 SCALE = 3  # pixels of a PNG for each of a screen: about 290 per inch
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])  # of Vega-Lite
-BOTH_SCHEMES = f"svg{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK}}}}}"
+# Names in the hue of their marks: no one color is legible on both light and dark paper.
+TEXTS = {ATTENTION: ("#9c5510", "#dd8c38"), COMPARISON: ("#2b68a6", "#6ba5de")}
+
+
+def _text_colors(scheme: int) -> str:
+    return "".join(f"text[fill='{hue}']{{fill:{inks[scheme]}}}" for hue, inks in TEXTS.items())
+
+
+BOTH_SCHEMES = (
+    f"svg{{color:{LIGHT}}}{_text_colors(0)}"
+    f"@media(prefers-color-scheme:dark){{svg{{color:{DARK}}}{_text_colors(1)}}}"
+)
+IMAGE = "data:image/svg+xml,"
 SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -152,15 +173,27 @@ def _dots(radius: float, look: str, places: Sequence[str]) -> str:
     )
 
 
-def data_uri(figure: Figure) -> str:
-    """An image that can be written into a page."""
-    drawing = in_both_inks(figure)
-    return "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
+KEPT = " !$'()*+,-./:;=?@[]_~"  # characters that an address within double quotes may hold
+
+
+def data_uri(figure: Figure) -> Markup:
+    """An image that can be written into a page, within double quotes.
+
+    Base64 would be a fifth longer. Nothing in it ends the quotes: all letters of a text that are
+    not in `KEPT` stand as their codes.
+    """
+    drawing = in_both_inks(figure).replace("'", "&apos;").replace('"', "'")
+    return Markup(IMAGE + quote(drawing, safe=KEPT))
 
 
 def live(figure: Figure) -> dict[str, Any]:
-    """The definition that the page's script draws, in the color of the text around it."""
-    return spec(figure, ON_PAGE)
+    """The definition that the page's script draws with `live_config`."""
+    return figure.definition
+
+
+def live_config() -> dict[str, Any]:
+    """What all live figures share: our fonts, in the color of the text around them."""
+    return _config(ON_PAGE)
 
 
 def for_paper(figure: Figure) -> dict[str, bytes]:

@@ -44,8 +44,11 @@ NAME = "words"
 SIDE = 300
 FEWEST_WORDS = 3
 MOST_OF_CLASS = 80  # words
-LOWEST, HIGHEST = 0.05, 20.0  # multiples of an equal share; beyond them a point stands at the edge
-TICKS = [0.1, 0.3, 1, 3, 10]
+# Multiples of an equal share; beyond them a point stands at the edge. Attention reaches further
+# down than effects do: many words get hardly any.
+LOWEST, HIGHEST = 0.05, 20.0
+LOWEST_ATTENTION = 0.002
+TICKS = [0.01, 0.1, 1, 10]
 LONGEST_LABEL = 14  # letters
 LETTER = 6.5  # pixels
 SHARE = "times an equal share"
@@ -100,14 +103,17 @@ def _plane(uses: Sequence[WordUse], labelled: Sequence[WordUse]) -> alt.LayerCha
     text = chart(_rows(_apart(labelled))).mark_text(align="left", dx=6, dy=-4, fontSize=TEXT_SIZE)
     ends: Rows = [{"x": LOWEST, "y": LOWEST}, {"x": HIGHEST, "y": HIGHEST}]
     diagonal = chart(ends).mark_line(strokeDash=[3, 3], opacity=0.5)
-    shares = alt.Scale(type="log", domain=[LOWEST, HIGHEST], nice=False)
+    rightward, upward = (
+        alt.Scale(type="log", domain=[lowest, HIGHEST], nice=False)
+        for lowest in (LOWEST, LOWEST_ATTENTION)
+    )
     ticks = alt.Axis(values=TICKS, format="~g")
-    across = alt.X("x:Q", title=f"leave-one-out, {SHARE}", scale=shares, axis=ticks)
-    upward = alt.Y("y:Q", title=f"attention, {SHARE}", scale=shares, axis=ticks)
+    across = alt.X("x:Q", title=f"leave-one-out, {SHARE}", scale=rightward, axis=ticks)
+    above = alt.Y("y:Q", title=f"attention, {SHARE}", scale=upward, axis=ticks)
     layers = layered(
         diagonal, points.encode(size=sized, tooltip="tooltip:N"), text.encode(text="name:N")
     )
-    shown: alt.LayerChart = layers.encode(x=across, y=upward)
+    shown: alt.LayerChart = layers.encode(x=across, y=above)
     return shown
 
 
@@ -118,22 +124,27 @@ def _apart(uses: Sequence[WordUse]) -> list[WordUse]:
         near = [
             other
             for other in kept
-            if abs(_pixels(use.attention) - _pixels(other.attention)) < TEXT_SIZE + 2
-            and abs(_pixels(use.effect) - _pixels(other.effect)) < LETTER * LONGEST_LABEL
+            if abs(_height(use) - _height(other)) < TEXT_SIZE + 2
+            and abs(_pixels(use.effect, LOWEST) - _pixels(other.effect, LOWEST))
+            < LETTER * LONGEST_LABEL
         ]
         kept += [] if near else [use]
     return kept
 
 
-def _pixels(share: float) -> float:
-    return SIDE * log10(_within(share) / LOWEST) / log10(HIGHEST / LOWEST)
+def _height(use: WordUse) -> float:
+    return _pixels(use.attention, LOWEST_ATTENTION)
+
+
+def _pixels(share: float, lowest: float) -> float:
+    return SIDE * log10(_within(share, lowest) / lowest) / log10(HIGHEST / lowest)
 
 
 def _rows(uses: Sequence[WordUse]) -> Rows:
     return [
         {
-            "x": _within(use.effect),
-            "y": _within(use.attention),
+            "x": _within(use.effect, LOWEST),
+            "y": _within(use.attention, LOWEST_ATTENTION),
             "n": use.documents,
             "name": _label(use.word),
             "word": words.shown(use.word),
@@ -142,9 +153,9 @@ def _rows(uses: Sequence[WordUse]) -> Rows:
     ]
 
 
-def _within(share: float) -> float:
+def _within(share: float, lowest: float) -> float:
     """A share at the edges of the scale if beyond it, with three digits."""
-    bounded = min(HIGHEST, max(LOWEST, share))
+    bounded = min(HIGHEST, max(lowest, share))
     return round(bounded, 2 - int(log10(bounded)) if bounded < 1 else 2)
 
 

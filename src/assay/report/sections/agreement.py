@@ -46,10 +46,10 @@ def matrix(summary: Iterable[SummaryRow], scores: Sequence[str]) -> AgreementMat
     if len(measured) < FEWEST:
         return None
     lines = [
-        MatrixLine(words.plain(one), tuple(pairs.get((one, other)) for other in measured[1:]))
+        MatrixLine(words.score(one), tuple(pairs.get((one, other)) for other in measured[1:]))
         for one in measured[:-1]
     ]
-    return AgreementMatrix(tuple(words.plain(name) for name in measured[1:]), tuple(lines))
+    return AgreementMatrix(tuple(words.score(name) for name in measured[1:]), tuple(lines))
 
 
 OPTION = "--exact-below"

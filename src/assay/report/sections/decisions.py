@@ -74,5 +74,7 @@ def formula_inputs(
 
 def _meaning(row: SummaryRow, group: str | None) -> str:
     statistic = words.statistic(row.statistic)
-    varied = {None: "", "*": ", mean over all groups"}.get(group, f", {words.group(group or '')}")
+    varied = {None: "", "*": ", mean over all groups"}.get(
+        group, f", {words.group(group or '', row.probe)}"
+    )
     return f"{words.quantity(row.probe, row.quantity, row.meaning)}{varied} ({statistic})"

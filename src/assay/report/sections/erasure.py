@@ -4,22 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.report.sections.tables import EVERYTHING
+from assay.report.text import GROUPS
 from assay.runs.directory import RunRecord, SummaryRow
 
 ONE, ORDER = "erase_one", "erase_order"
-RANKINGS: Mapping[str, str] = {
-    "attention": "attention",
-    "gradient": "gradient in the weight",
-    "attention_gradient": "attention × gradient",
-}
-ORDERS: Mapping[str, str] = {
-    "random": "random",
-    **RANKINGS,
-    "ascending": "lightest first",
-    "leave_one_out": "leave-one-out",
-    "attention_norm": "attention × norm",
-    "optimal": "smallest set",
-}
+COMPARED = ("random_expected", "searched", "lower_bound")  # for claims; no orders of their own
+ORDERS = {name: said for name, said in GROUPS[ORDER].items() if name not in COMPARED}
+RANKINGS = {name: ORDERS[name] for name in ("attention", "gradient", "attention_gradient")}
 CELLS = ("flip_both", "flip_top_only", "flip_random_only", "flip_neither")
 MEASURES: Mapping[str, tuple[str, str]] = {  # heading: quantity and statistic
     "never changes": ("never_flips", "share"),

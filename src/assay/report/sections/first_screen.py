@@ -10,11 +10,12 @@ settle it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.report.sections.verdict import DECLARED
+from assay.report.sections.verdict import DECLARED, answer, item_word, notion_of, question
 from assay.report.text import MINUS, number
 from assay.runs.directory import ClaimFinding, RunRecord
 
 WIDTH, MARGIN = 160, 6  # pixels of a strip, and what stays free at its ends
+FAITHFULNESS = "faithfulness"  # the notion that the page's title asks about
 TEN_HUNDREDTHS = 0.0995
 SHARE_OF = "share of "  # units that read as a percentage
 IN_WORDS = {  # unit of a claim: how an effect reads with it, in hundredths
@@ -39,8 +40,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The three rows of the box, and what stands beside them."""
+    """The answer to the page's question, the three rows of the box, and what stands beside them."""
 
+    answer: str
     may: tuple[Statement, ...]
     may_not: tuple[Statement, ...]
     unknown: tuple[Statement, ...]
@@ -65,12 +67,14 @@ class Strip:
 
 def first_screen(run: RunRecord) -> FirstScreen:
     """The sentences of the three rows."""
-    word = "sentence" if "words" in run.instances.columns else "word"
+    word = item_word(run)
+    faithful = [claim for claim in run.verdict if notion_of(claim) == FAITHFULNESS]
     found = {finding: [c for c in run.verdict if c.finding == finding] for finding in _TESTED}
     return FirstScreen(
         may=tuple(_statement(claim, word) for claim in found["supported"]),
         may_not=tuple(_statement(claim, word) for claim in found["contradicted"]),
         unknown=tuple(_open_question(claim, word) for claim in found["undecided"]),
+        answer=answer(faithful) if faithful else "",
         untested=len(run.verdict) - sum(map(len, found.values())),
         models=max((claim.models or 0 for claim in run.verdict), default=0),
     )
@@ -123,21 +127,22 @@ UNDECIDED = {  # recorded reason: what the first screen says, and what helps if 
     "search too weak": ("The search found too little", "a longer one may settle it"),
     "nothing to measure": ("There was nothing to measure", ""),
     "the model guesses": ("The model only guesses", "it needs a better model"),
-    "too few models": ("Too few models were trained", "more seeds would settle it"),
-    "too few documents": ("There are too few documents", ""),
+    "too few models": ("Too few models were trained", "more seeds are needed"),
+    "too few documents": ("There are too few documents to test this", ""),
 }
+TOO_FEW = ("too few models", "too few documents")  # the number is what a test needs at least
 
 
 def _open_question(claim: ClaimFinding, word: str) -> Statement:
     """The claim as a question, why it is open, and what would settle it."""
-    declared = DECLARED.get(claim.claim)
-    clause = (claim.says or claim.claim) if declared is None else declared.clause
     reason, remedy = UNDECIDED.get(claim.reason or "", (claim.reason or "", ""))
-    if claim.would_settle:
+    if claim.would_settle and claim.reason in TOO_FEW:
+        remedy = f"at least {claim.would_settle} are needed"
+    elif claim.would_settle:
         remedy = f"about {claim.would_settle} would settle it"
     note = "; ".join(part for part in (reason, remedy) if part)
-    question = f"Whether {clause.rstrip('.').replace('item', word)}."
-    return Statement(claim.claim, question, worded_effect(claim), f"{note}." if note else "")
+    asked = f"Whether {question(claim, word)}."
+    return Statement(claim.claim, asked, worded_effect(claim), f"{note}." if note else "")
 
 
 def _strip(claim: ClaimFinding) -> Strip | None:

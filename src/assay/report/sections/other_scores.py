@@ -85,7 +85,7 @@ class OtherScores:
     marks: Ranking | None
     against: tuple[str, ...]  # the contradicted claims
     kinds: tuple[str, ...]  # of erasure
-    orders: tuple[OrderLine, ...]  # attention and the two yardsticks
+    orders: tuple[OrderLine, ...]  # attention and the two it is compared with
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def other_scores(record: RunRecord) -> OtherScores:
 
 
 def order_lines(summary: Sequence[SummaryRow]) -> tuple[tuple[str, ...], tuple[OrderLine, ...]]:
-    """The kinds of erasure that were measured, and the AOPC of attention and the yardsticks."""
+    """The kinds of erasure that were measured, and the AOPC of attention, random and best order."""
     rows = {
         (row.quantity, row.group): row
         for row in summary

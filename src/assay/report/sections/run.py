@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from assay.report.sections.attached import attached_sentences
-from assay.report.text import count, number, percent
+from assay.report.text import count, measure, number, percent
 from assay.runs.directory import RunRecord
 from assay.runs.manifest import COMPLETE, Fields
 from assay.statistics.intervals import share_interval
@@ -65,7 +65,7 @@ def describe_run(record: RunRecord) -> RunDescription:
     facts = {title: _facts(run.section(key)) for title, key in SECTIONS.items()}
     facts["Corpus"] = _corpus(corpus, record.classes)
     test = run.test
-    facts["Test result"] = {key: _cell(test, key) for key in test.values}
+    facts["Test result"] = {measure(key): _cell(test, key) for key in test.values}
     return RunDescription(
         sentence=_sentence(record),
         attached=attached_sentences(record),
@@ -128,10 +128,19 @@ def _facts(fields: Fields) -> dict[str, str]:
 
 
 def _as_text(value: object) -> str:
-    """A setting as text: as it was given, or as JSON."""
-    if value is None:
+    """A setting as text: as it was given, lists with commas, anything else as JSON."""
+    if value is None or value in ({}, []):
         return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and not any(isinstance(each, dict) for each in value):
+        return ", ".join(map(_listed, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _listed(value: object) -> str:
+    """An element of a list; a pair of name and value with a space between them."""
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _training(training: Fields) -> EpochTable | None:

@@ -14,6 +14,7 @@ from assay.report import text as words
 from assay.runs.directory import SummaryRow
 
 EVERYTHING = "all"
+LONGEST_LABEL = 70  # characters of a quantity's name beside its numbers
 MOST_CLASSES = 12  # rows of classes in one table; the rest stay in summary.csv
 Subject = tuple[str, str | None]
 
@@ -32,9 +33,22 @@ class TableRow:
 class TablePart:
     """One quantity, in one of its groups if the probe varied something."""
 
-    caption: str
+    quantity: str
+    group: str | None
     rows: tuple[TableRow, ...]
     classes_left_out: int
+
+    @property
+    def caption(self) -> str:
+        return f"{self.quantity}: {self.group}" if self.group else self.quantity
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """The parts of one quantity: lines by group below its name, or one line with its name."""
+
+    heading: str | None
+    lines: tuple[tuple[str, TablePart], ...]  # what the line over all documents is called
 
 
 @dataclass(frozen=True)
@@ -45,12 +59,34 @@ class SummaryTable:
     parts: tuple[TablePart, ...]
 
     @property
+    def caption(self) -> str:
+        """The first part: with its group, because tables of one quantity need different names."""
+        first, *others = self.parts
+        return f"{first.caption}, and {len(others)} more" if others else first.caption
+
+    @property
+    def blocks(self) -> tuple[TableBlock, ...]:
+        """The parts by quantity, in their order. Names that all fit need no lines of their own."""
+        if all(map(_stands_alone, self.parts)):
+            return tuple(TableBlock(None, ((part.caption, part),)) for part in self.parts)
+        return tuple(
+            TableBlock(quantity, tuple((part.group or "all documents", part) for part in parts))
+            for quantity, parts in groupby(self.parts, key=lambda part: part.quantity)
+        )
+
+    @property
     def by_class(self) -> bool:
         """Whether rows of single classes can be folded behind those over all documents."""
         return {row.predicted == EVERYTHING for part in self.parts for row in part.rows} == {
             True,
             False,
         }
+
+
+def _stands_alone(part: TablePart) -> bool:
+    """Whether the name of a part fits beside its numbers."""
+    over_all = bool(part.rows) and part.rows[0].predicted == EVERYTHING
+    return over_all and part.group is None and len(part.quantity) <= LONGEST_LABEL
 
 
 def tables(summary: Iterable[SummaryRow]) -> dict[str, list[SummaryTable]]:
@@ -94,10 +130,13 @@ def _part(
     probe: str, subject: Subject, rows: list[SummaryRow], names: tuple[str, ...]
 ) -> TablePart:
     quantity, group = subject
-    caption = words.quantity(probe, quantity, meaning_of(quantity, rows))
-    caption += f": {words.group(group)}" if group else ""
     shown, left_out = _most_predicted(rows)
-    return TablePart(caption, tuple(_rows(shown, names)), left_out)
+    return TablePart(
+        words.quantity(probe, quantity, meaning_of(quantity, rows)),
+        words.group(group, probe) if group else None,
+        tuple(_rows(shown, names)),
+        left_out,
+    )
 
 
 def _most_predicted(rows: list[SummaryRow]) -> tuple[list[SummaryRow], int]:

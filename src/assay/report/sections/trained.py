@@ -128,7 +128,7 @@ def _trained(record: RunRecord, probe: str, rows: list[SummaryRow]) -> TrainedSe
     groups, quantities = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
     lines = [
         ModelLine(
-            words.group(group),
+            words.group(group, probe),
             max(row.n or 0 for (other, _), row in cells.items() if other == group),
             tuple(
                 over_models(record, row) if (row := cells.get((group, quantity))) else None

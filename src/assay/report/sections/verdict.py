@@ -1,15 +1,15 @@
 """The verdict by notion: what each meaning of "explanation" allows to be said about a heat map.
 
-The claims are grouped as the debate groups them. Each group gets one plain sentence, which follows
-from the findings alone. There is no score over the groups.
+The claims are grouped as the debate groups them. Each group gets a few plain sentences, which
+follow from the findings alone. There is no score over the groups.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.report.text import percent
-from assay.runs.directory import ClaimFinding
+from assay.runs.directory import ClaimFinding, RunRecord
 from assay.runs.manifest import Manifest
 from assay.verdict import CLAIMS, NOTIONS, Claim, Notion
 
@@ -42,12 +42,17 @@ def counts(verdict: Sequence[ClaimFinding]) -> dict[str, int]:
     return {name: found[name] for name in (*TESTED, *sorted(found.keys() - set(TESTED)))}
 
 
-def by_notion(verdict: Sequence[ClaimFinding]) -> list[NotionGroup]:
+def item_word(run: RunRecord) -> str:
+    """What one item of a document is called."""
+    return "sentence" if "words" in run.instances.columns else "word"
+
+
+def by_notion(verdict: Sequence[ClaimFinding], word: str = "item") -> list[NotionGroup]:
     """The notions that have a claim, in the order of the debate; unknown ones last."""
     found: dict[str, list[ClaimFinding]] = {name: [] for name in NOTIONS}
     for claim in verdict:
         found.setdefault(notion_of(claim), []).append(claim)
-    return [_group(name, claims) for name, claims in found.items() if claims]
+    return [_group(name, claims, word) for name, claims in found.items() if claims]
 
 
 def guessing_sentence(manifest: Manifest) -> str | None:
@@ -70,46 +75,59 @@ def notion_of(claim: ClaimFinding) -> str:
     return claim.notion or (OTHER if declared is None else declared.notion)
 
 
-def _group(name: str, claims: list[ClaimFinding]) -> NotionGroup:
-    notion = NOTIONS.get(name, Notion("Other claims.", "these claims hold"))
-    return NotionGroup(name, notion.asks, _sentence(notion, claims), tuple(claims))
+def _group(name: str, claims: list[ClaimFinding], word: str) -> NotionGroup:
+    return NotionGroup(name, _notion(name).asks, " ".join(_sentences(claims, word)), tuple(claims))
 
 
-def _sentence(notion: Notion, claims: list[ClaimFinding]) -> str:
-    """What may be said, what may not, and what is open, with every claim named."""
-    found = {finding: [c for c in claims if c.finding == finding] for finding in TESTED}
-    if not any(found.values()):
+def _notion(name: str) -> Notion:
+    other = Notion("Other claims.", "these claims hold", "Do not say that these claims hold.")
+    return NOTIONS.get(name, other)
+
+
+def answer(claims: Sequence[ClaimFinding]) -> str:
+    """What follows for one notion: whether a heat map may be shown as what it asks about."""
+    notion = _notion(notion_of(claims[0]))
+    found = {claim.finding for claim in claims}
+    if found.isdisjoint(TESTED):
         return f"Nothing was tested, so do not say that {notion.would_mean}."
-    if found["contradicted"]:
-        opening = f"Do not say that {notion.would_mean}"
-    elif len(found["supported"]) == len(claims):
+    if "contradicted" in found:
+        return notion.refrain
+    if found == {"supported"}:
         return f"It may be said that {notion.would_mean}: every claim is supported."
-    elif found["supported"]:
-        opening = f"It may be said only in part that {notion.would_mean}"
-    else:
-        opening = f"It is not known whether {notion.would_mean}"
-    return f"{opening}. {_reasons(found)}"
+    if "supported" in found:
+        return f"It may be said only in part that {notion.would_mean}."
+    return f"It is not known whether {notion.would_mean}."
 
 
-def _reasons(found: dict[str, list[ClaimFinding]]) -> str:
-    """The findings that decide, the gravest first, a sentence each."""
-    verbs = {
-        "contradicted": ("contradict that", "that"),
-        "supported": ("support that", "that"),
-        "undecided": ("leave open whether", "whether"),
-    }
-    parts = [
-        f"{verb} {f', and {conjunction} '.join(map(_clause, found[finding]))}."
-        for finding, (verb, conjunction) in verbs.items()
-        if found[finding]
-    ]
-    return " They ".join([f"The tests {parts[0]}", *parts[1:]])
+def _sentences(claims: list[ClaimFinding], word: str) -> Iterator[str]:
+    """The answer, then every claim: what speaks against it, what may be said, what is open."""
+    found = {finding: [c for c in claims if c.finding == finding] for finding in TESTED}
+    yield answer(claims)
+    if len(found["supported"]) == len(claims):
+        return
+    yield from (said(claim, word) for claim in found["contradicted"])
+    if found["supported"]:
+        yield "But this may be said:" if found["contradicted"] else "This may be said:"
+        yield from (said(claim, word) for claim in found["supported"])
+    if found["undecided"]:
+        questions = [f"whether {question(claim, word)}" for claim in found["undecided"]]
+        yield f"It is open {'; '.join(questions)}."
 
 
-def _clause(claim: ClaimFinding) -> str:
-    """The claim as it stands after "that": as declared, else its own sentence in lower case."""
+def said(claim: ClaimFinding, word: str) -> str:
+    """The finding of a decided claim as a sentence of its own."""
+    declared = DECLARED.get(claim.claim)
+    if declared is None:
+        sentence = (claim.says or claim.claim).rstrip(".")
+        return f"{'Contradicted: ' if claim.finding == 'contradicted' else ''}{sentence}."
+    sentence = declared.may_be_said if claim.finding == "supported" else declared.contrary
+    return sentence.format(word=word, words=f"{word}s")
+
+
+def question(claim: ClaimFinding, word: str) -> str:
+    """What is open, as it stands after "whether"; of an unknown claim, what the run recorded."""
     declared = DECLARED.get(claim.claim)
     if declared is not None:
-        return declared.clause
+        return declared.question.format(word=word, words=f"{word}s")
     sentence = (claim.says or claim.claim).rstrip(".")
     return sentence[:1].lower() + sentence[1:]

@@ -8,7 +8,7 @@ import {make, named} from "./elements.js";
 const PIXELS = 3; // of a PNG, for each pixel of the drawing: about 290 per inch
 const CHANNELS = ["x", "x2", "y", "y2"];
 const COLUMNS = ["panel", "mark", "x_axis", "y_axis", ...CHANNELS, "description"];
-const DARK_SCHEME = /@media\(prefers-color-scheme:dark\)\{svg\{[^}]*\}\}/;
+const DARK_SCHEME = /@media\(prefers-color-scheme:dark\)\{(?:[^{}]*\{[^}]*\})*\}/;
 const NUMBER = /^-[\d.,]+( \[[-<>\d., ]*\])?$/; // also with an interval
 const letters = JSON.parse(named("latex-letters").textContent);
 
@@ -63,8 +63,7 @@ function figureCsv(definition) {
 }
 
 function drawing(image) {
-  const bytes = Uint8Array.from(atob(image.split(",")[1]), (letter) => letter.charCodeAt(0));
-  return new TextDecoder().decode(bytes).replace(DARK_SCHEME, "");
+  return decodeURIComponent(image.slice(image.indexOf(",") + 1)).replace(DARK_SCHEME, "");
 }
 
 async function savePng(name, svg) {

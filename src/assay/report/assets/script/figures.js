@@ -12,6 +12,7 @@ const here = {places: null}; // the documents in this page
 document.dispatchEvent(new CustomEvent("which-documents", {detail: here}));
 
 const settings = {
+  config: JSON.parse(document.getElementById("figure-config").textContent),
   ast: true, actions: false, renderer: "svg", defaultStyle: false,
   tooltip: (_handler, event, _item, text) =>
     showTip(text == null ? "" : String(text), event.clientX, event.clientY),
