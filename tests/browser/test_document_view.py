@@ -347,6 +347,7 @@ def test_the_page_is_soon_painted_and_no_task_blocks_it(browser: Browser, many: 
     loaded = traced(browser, visit.page, visit.page.reload)
     drawn = traced(browser, visit.page, visit.draw_all_figures)
     assert visit.page.locator(".chart svg").count() > 5
+    assert loaded.before_paint is not None
     print(
         f"first paint after {loaded.before_paint:.0f} ms, longest task {loaded.tasks[0]:.0f} ms "
         f"while loading, {drawn.tasks[0]:.0f} ms while figures are drawn (processor time)"

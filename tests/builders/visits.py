@@ -58,9 +58,13 @@ class Traced:
 
 
 def traced(browser: Browser, page: Page, act: Callable[[], object]) -> Traced:
-    """Do something and record every task of the page's main thread."""
+    """Do something and record every task of the page's main thread.
+
+    A loaded page may not have been painted yet, and a recording that ends before has no paint.
+    """
     browser.start_tracing(page=page, categories=TRACED)
     act()
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
     events = json.loads(browser.stop_tracing())["traceEvents"]
     main = {
         (event["pid"], event["tid"])
