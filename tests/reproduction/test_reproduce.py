@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import re
 
 import pytest
@@ -169,6 +170,19 @@ def test_pages_from_stored_numbers_equal_those_of_the_runs(out, reference, resul
     checksum = hashlib.sha256((run / "evidence.parquet").read_bytes()).hexdigest()
     assert f"{checksum}  {run.name}/evidence.parquet\n" in before["checksums.txt"].decode()
     assert str(tmp_path) not in before["runs.jsonl"].decode()
+
+
+def test_runs_stored_in_parts_equal_runs_stored_at_once(out, reference, result, tmp_path):
+    export("tiny", out, tmp_path / "whole", reference=reference)
+    for place, number in enumerate((1, 0, 0)):  # the last one replaces its own numbers
+        part = tmp_path / f"part-{place}"
+        shutil.copytree(out / RUN.format(number), part / RUN.format(number))
+        runs = export("tiny", part, tmp_path / "stored", reference=reference)
+        assert runs == min(place + 1, 2)
+    files = sorted(p.relative_to(tmp_path / "whole") for p in (tmp_path / "whole").rglob("*.*"))
+    assert len(files) == 4
+    for file in files:
+        assert (tmp_path / "stored" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
 
 
 def test_missing_stored_numbers_are_named(reference, tmp_path):

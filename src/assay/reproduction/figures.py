@@ -7,6 +7,7 @@ report, for the first seed of one model per corpus.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from assay.papers.declared import Table
 from assay.papers.published import OVERALL, Numbers
@@ -15,10 +16,11 @@ from assay.report.charts.erasure import delta_js_points
 from assay.report.charts.frontier import Plane, Point, planes_figure
 from assay.report.charts.histograms import jsd_histogram, tau_figures
 from assay.report.charts.intervals import Dots, dot_figure
-from assay.report.charts.style import Figure, in_both_inks, stacked_figures
+from assay.report.charts.style import Figure, in_both_inks, stacked_definitions
 from assay.reproduction.comparison import ComparedRow
 from assay.reproduction.models import RANDOM
 from assay.reproduction.results import ComparedTable, PaperResults
+from assay.reproduction.stored_runs import Drawings
 from assay.runs.directory import RunRecord, read_run
 
 FOLDER = "figures"  # in the folder of the page
@@ -59,49 +61,64 @@ def caption(table: Table) -> str:
 
 
 def draw_figures(
-    results: PaperResults, numbers: Numbers, stored: Mapping[str, str] | None = None
+    results: PaperResults, numbers: Numbers, stored: Mapping[str, Drawings] | None = None
 ) -> dict[str, tuple[str, str]]:
     """Table name -> the figure's path relative to the page, and its SVG text.
 
     `stored` are figures of runs that are not here, by table.
     """
-    figures = {table.table.name: _figure(results, table, numbers) for table in results.tables}
-    drawn = {name: in_both_inks(figure) for name, figure in figures.items() if figure is not None}
+    stored = stored or {}
+    figures = {
+        table.table.name: _figure(results, table, numbers, stored.get(table.table.name, {}))
+        for table in results.tables
+    }
     return {
-        name: (f"{FOLDER}/{results.paper.name}-{name}.svg", drawing)
-        for name, drawing in {**(stored or {}), **drawn}.items()
+        name: (f"{FOLDER}/{results.paper.name}-{name}.svg", in_both_inks(figure))
+        for name, figure in figures.items()
+        if figure is not None
     }
 
 
-def document_drawings(results: PaperResults) -> dict[str, str]:
-    """Table -> SVG text, for the figures of single runs, except those with words of a document."""
-    figures = {
-        table.table.name: run_figure(results, table.table)
+def document_drawings(results: PaperResults) -> dict[str, Drawings]:
+    """Table -> the figures of single runs, except those with words of a document."""
+    return {
+        table.table.name: run_drawings(results, table.table)
         for table in results.tables
         if table.table.drawing in OF_RUNS and table.table.drawing != WITH_WORDS
     }
-    return {name: in_both_inks(figure) for name, figure in figures.items() if figure is not None}
 
 
-def _figure(results: PaperResults, table: ComparedTable, numbers: Numbers) -> Figure | None:
+def _figure(
+    results: PaperResults, table: ComparedTable, numbers: Numbers, stored: Drawings
+) -> Figure | None:
     if table.table.drawing == FRONTIER:
         return frontier_figure(results, numbers)
     if table.table.drawing in OF_RUNS:
-        return run_figure(results, table.table)
+        return run_figure(results, table.table, stored)
     panels = list(_panels(table))
     return dot_figure(f"{results.paper.name}-{table.table.name}", panels) if panels else None
 
 
-def run_figure(results: PaperResults, table: Table) -> Figure | None:
-    """The figure of the report for one finished run per corpus, one under the other."""
-    drawn: dict[str, Figure] = {}
+def run_figure(
+    results: PaperResults, table: Table, stored: Drawings | None = None
+) -> Figure | None:
+    """The figure of the report for one run per corpus, one under the other, as declared."""
+    drawn = {**(stored or {}), **run_drawings(results, table)}
+    labels = dict.fromkeys(model.grid.label for model in results.runs)
+    ordered = {label: drawn[label] for label in labels if label in drawn}
+    return stacked_definitions(f"{results.paper.name}-{table.name}", ordered) if ordered else None
+
+
+def run_drawings(results: PaperResults, table: Table) -> Drawings:
+    """Corpus -> the definition of the report's figure for its first finished run."""
+    drawn: dict[str, dict[str, Any]] = {}
     for model, runs in results.runs.items():
         kept = [run for run in runs if (run.folder / "evidence.parquet").is_file()]
         if kept and model.grid.name in table.drawn and model.grid.label not in drawn:
             found = next(OF_RUNS[table.drawing](read_run(kept[0].folder)), None)
             if found is not None:
-                drawn[model.grid.label] = found
-    return stacked_figures(f"{results.paper.name}-{table.name}", drawn) if drawn else None
+                drawn[model.grid.label] = found.definition
+    return drawn
 
 
 def _panels(table: ComparedTable) -> Iterator[Dots]:

@@ -4,8 +4,10 @@
 the tables read from larger files. `summary.csv.gz` has all summary rows of the quantities that the
 paper's tables read. `checksums.txt` has the SHA-256 of the files of every run directory, in the
 format of `sha256sum`. `environment.json` has the machine and the checksums of the corpora's files.
-`figures` has those that are drawn from all documents of a run. Numbers are stored in full
-precision, so that rebuilt pages are equal to the byte.
+`figures` has those that are drawn from all documents of a run, one definition per corpus. Numbers
+are stored in full precision, so that rebuilt pages are equal to the byte.
+
+Runs that were stored before and are not here now are kept, so that a study can be trained in parts.
 """
 
 import gzip
@@ -42,46 +44,93 @@ FIGURES = "figures"  # drawn from all documents of a run, which are not stored
 SUMMARY_FILE = "summary.csv"  # of a run directory
 COLUMNS = ("run", "probe", "quantity", "group", "class", "statistic", "value", "low", "high", "n")
 BLOCK = 1 << 20
+# Corpus -> the definition of the figure of its first run.
+Drawings = Mapping[str, Mapping[str, Any]]
 
 
 def store_runs(
     results: PaperResults,
     quantities: set[tuple[str, str]],
-    drawings: Mapping[str, str],
+    drawings: Mapping[str, Drawings],
     folder: Path,
 ) -> int:
-    """Store what the pages need of every finished run; returns the number of runs.
+    """Store what the pages need of every finished run; returns how many runs are stored now.
 
     `drawings` are the figures, by table, that are drawn from the documents of single runs.
     """
-    runs = sorted(
-        ((model, run) for model, found in results.runs.items() for run in found),
-        key=lambda each: each[1].name,
-    )
+    runs = {run.name: (model, run) for model, found in results.runs.items() for run in found}
+    before = {record["run"]: record for record in _records(folder)}
     differences = _differences(results)
-    lines = [_line(model, run, quantities, differences) for model, run in runs]
-    tables = [_summary_rows(run, quantities) for _, run in runs]
-    _write(folder / RUNS, "".join(lines).encode())
-    _write(folder / SUMMARY, _gzip(pl.concat(tables).write_csv().encode() if tables else b""))
+    records = before | {
+        name: _record(model, run, quantities, _joined(differences.get(name, []), before.get(name)))
+        for name, (model, run) in runs.items()
+    }
+    tables = [_stored_rows(folder).filter(~pl.col("run").is_in(list(runs)))]
+    tables += [_summary_rows(run, quantities) for _, run in runs.values()]
+    rows = pl.concat(tables).sort("run", maintain_order=True)
+    kept = (line for line in _stored_checksums(folder) if _run_of(line) not in runs)
+    checksums = [*kept, *_checksums(run for _, run in runs.values())]
+    _write(folder / RUNS, "".join(_line(records[name]) for name in sorted(records)).encode())
+    _write(folder / SUMMARY, _gzip(rows.write_csv().encode()))
+    _write(folder / CHECKSUMS, "".join(sorted(checksums, key=_place_of)).encode())
     for name, drawing in drawings.items():
-        _write(folder / FIGURES / f"{name}.svg", drawing.encode())
-    _write(folder / CHECKSUMS, "".join(_checksums(run for _, run in runs)).encode())
-    return len(runs)
+        whole = stored_drawings(folder).get(name, {}) | dict(drawing)
+        _write(folder / FIGURES / f"{name}.json", _line(whole).encode())
+    return len(records)
 
 
-def _line(
+def _records(folder: Path) -> list[dict[str, Any]]:
+    path = folder / RUNS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [json.loads(line) for line in lines]
+
+
+def _stored_rows(folder: Path) -> pl.DataFrame:
+    """The stored summary rows, every column as text."""
+    path = folder / SUMMARY
+    content = gzip.decompress(path.read_bytes()) if path.is_file() else b""
+    return pl.read_csv(content or ",".join(COLUMNS).encode(), infer_schema=False)
+
+
+def _stored_checksums(folder: Path) -> list[str]:
+    path = folder / CHECKSUMS
+    return path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
+
+
+def _place_of(line: str) -> str:
+    return line.partition("  ")[2]
+
+
+def _run_of(line: str) -> str:
+    return _place_of(line).partition("/")[0]
+
+
+def _joined(
+    found: Sequence[Sequence[Any]], before: Mapping[str, Any] | None
+) -> list[Sequence[Any]]:
+    """Differences of a run, with those to runs that were stored before and are not here."""
+    own = {tuple(each[:-1]) for each in found}
+    older = before["differences"] if before is not None else []
+    return [*found, *(each for each in older if tuple(each[:-1]) not in own)]
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _record(
     model: DeclaredModel,
     run: FinishedRun,
     quantities: set[tuple[str, str]],
-    differences: Mapping[str, Sequence[Sequence[Any]]],
-) -> str:
+    differences: Sequence[Sequence[Any]],
+) -> dict[str, Any]:
     score = model.grid.score
     record: dict[str, Any] = {
         "run": run.name,
         "seconds": round(run.seconds, 3),
         "scores": {score: _numbers(run.score(score))},
         "sizes": {name: _numbers(run.size(name)) for name in SIZES},
-        "differences": differences.get(run.name, []),
+        "differences": list(differences),
         "models": list(_model_values(run, quantities)),
         "verdict": [
             [each.claim, each.finding, each.effect, each.low, each.high]
@@ -91,7 +140,7 @@ def _line(
     }
     if run.plane.sweeps:
         record["plane"] = _stored_plane(run.plane)
-    return json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n"
+    return record
 
 
 def _model_values(run: FinishedRun, quantities: set[tuple[str, str]]) -> Iterator[list[Any]]:
@@ -286,10 +335,10 @@ class StoredRun(FinishedRun):
         return table
 
 
-def stored_drawings(folder: Path) -> dict[str, str]:
-    """Table -> the stored SVG text of a figure that is drawn from a single run."""
-    paths = sorted((folder / FIGURES).glob("*.svg"))
-    return {path.stem: path.read_text(encoding="utf-8") for path in paths}
+def stored_drawings(folder: Path) -> dict[str, Drawings]:
+    """Table -> the stored figures that are drawn from single runs."""
+    paths = sorted((folder / FIGURES).glob("*.json"))
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def stored_runs(folder: Path) -> list[FinishedRun]:
@@ -299,17 +348,8 @@ def stored_runs(folder: Path) -> list[FinishedRun]:
             raise UserError(
                 f"{folder / name} is missing: store finished runs with assay reproduce --export."
             )
-    lines = (folder / RUNS).read_text(encoding="utf-8").splitlines()
-    table = pl.read_csv(
-        gzip.decompress((folder / SUMMARY).read_bytes()) or ",".join(COLUMNS).encode(),
-        schema_overrides={
-            "value": pl.Float64,
-            "low": pl.Float64,
-            "high": pl.Float64,
-            "n": pl.Int64,
-        },
-        infer_schema=False,
-    )
+    numbers = {"value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64}
+    table = _stored_rows(folder).cast(dict(numbers))
     rows = {str(name): part for (name,), part in table.group_by(["run"], maintain_order=True)}
     nothing = table.clear()
     return [
@@ -319,5 +359,5 @@ def stored_runs(folder: Path) -> list[FinishedRun]:
             record,
             rows.get(record["run"], nothing),
         )
-        for record in map(json.loads, lines)
+        for record in _records(folder)
     ]

@@ -62,12 +62,17 @@ def layered(*marks: alt.Chart | alt.LayerChart) -> alt.LayerChart:
     return alt.LayerChart(layer=list(marks))
 
 
-def stacked_figures(name: str, figures: Mapping[str, Figure]) -> Figure:
-    """Figures of one kind under each other, each with its title."""
-    charts = [figure.chart.properties(title=title) for title, figure in figures.items()]
-    description = " ".join(f"{title}. {figure.description}" for title, figure in figures.items())
-    first = next(iter(figures.values()))
-    return Figure(name, first.probe, alt.vconcat(*charts, spacing=24), description, first.inches)
+def stacked_definitions(name: str, definitions: Mapping[str, Mapping[str, Any]]) -> Figure:
+    """Figures of one kind under each other, each with its title; they may have been stored."""
+    datasets: dict[str, Any] = {}
+    panels = []
+    for title, definition in definitions.items():
+        datasets |= definition.get("datasets", {})
+        shared = ("$schema", "config", "datasets")
+        panel = {key: value for key, value in definition.items() if key not in shared}
+        panels.append({**panel, "title": title})
+    whole = {"vconcat": panels, "spacing": 24, "datasets": datasets}
+    return Figure(name, "", alt.VConcatChart.from_dict(whole), ", ".join(definitions))
 
 
 def short(value: float) -> float:
