@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import shutil
 import re
+import shutil
 
 import pytest
 

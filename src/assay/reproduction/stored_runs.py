@@ -74,7 +74,7 @@ def store_runs(
     _write(folder / SUMMARY, _gzip(rows.write_csv().encode()))
     _write(folder / CHECKSUMS, "".join(sorted(checksums, key=_place_of)).encode())
     for name, drawing in drawings.items():
-        whole = stored_drawings(folder).get(name, {}) | dict(drawing)
+        whole = {**stored_drawings(folder).get(name, {}), **drawing}
         _write(folder / FIGURES / f"{name}.json", _line(whole).encode())
     return len(records)
 
@@ -348,8 +348,8 @@ def stored_runs(folder: Path) -> list[FinishedRun]:
             raise UserError(
                 f"{folder / name} is missing: store finished runs with assay reproduce --export."
             )
-    numbers = {"value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64}
-    table = _stored_rows(folder).cast(dict(numbers))
+    numbers = pl.col("value", "low", "high").cast(pl.Float64)
+    table = _stored_rows(folder).with_columns(numbers, pl.col("n").cast(pl.Int64))
     rows = {str(name): part for (name,), part in table.group_by(["run"], maintain_order=True)}
     nothing = table.clear()
     return [
