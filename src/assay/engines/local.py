@@ -11,6 +11,7 @@ job goes out and its outcome comes back through it, so a broken pipe concerns on
 whose parent is gone reads the end of its pipe and exits.
 """
 
+import gc
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -103,7 +104,10 @@ class _Processes(Generic[Argument, Result]):
         """
         for worker in self._busy.values():
             worker.process.terminate()
-        for worker in (*self._idle, *self._busy.values()):
+        workers = (*self._idle, *self._busy.values())
+        for worker in workers:
+            worker.pipe.close()  # all processes end at the same time
+        for worker in workers:
             worker.close()
 
 
@@ -152,6 +156,8 @@ def serve(function: Callable[[Any], Any], pipe: Connection) -> None:
         while True:
             packed = pipe.recv_bytes()
             _send_outcome(pipe, attempt(_unpickling(function), packed))
+    # What is left need not be searched for garbage, which takes most of a second at the end.
+    gc.freeze()
 
 
 def _unpickling(function: Callable[[Any], Any]) -> Callable[[bytes], Any]:

@@ -14,6 +14,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from assay.data.files import write_file
 from assay.data.vocabulary import PAD, Vocabulary
@@ -110,7 +111,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 def _compare_sizes(config: ModelConfig, weights: Mapping[str, Tensor]) -> None:
     """Raise if the described network, of which no tensor is allocated, has other sizes."""
-    with torch.device("meta"):
+    with torch.device("meta"), _WithoutInitialization():
         expected = {name: value.shape for name, value in _new_network(config).state_dict().items()}
     found = {name: value.shape for name, value in weights.items()}
     if found != expected:
@@ -118,6 +119,21 @@ def _compare_sizes(config: ModelConfig, weights: Mapping[str, Tensor]) -> None:
             name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)
         )
         raise ValueError(f"{DESCRIPTION} and {WEIGHTS} disagree about '{wrong[:60]}'")
+
+
+class _WithoutInitialization(TorchFunctionMode):
+    """Skips `torch.nn.init`: a tensor without memory has no values.
+
+    Drawing them would import torch's compiler, more than a second in every process.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return kwargs.get("tensor", next(iter(args), None))
+        return func(*args, **kwargs)
 
 
 def _new_network(config: ModelConfig) -> Network:
