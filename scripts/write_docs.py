@@ -32,6 +32,7 @@ DOCS = ROOT / "docs"
 BEGIN = "<!-- generated: declaration -->"
 END = "<!-- end -->"
 _BLOCK = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}", re.DOTALL)
+_CITED = re.compile(r"[A-Z][^,;()]*? \d{4}")  # authors and year
 
 
 def probe_facts(probe: Probe) -> str:
@@ -70,6 +71,20 @@ def probe_table(probes: Iterable[Probe], folder: str) -> str:
     return _table(("probe", "question", "paper", "needs"), rows)
 
 
+def short_probe_table(probes: Iterable[Probe], folder: str) -> str:
+    """One row per probe, narrow enough for the front page: the papers without their sections."""
+    rows = [
+        (
+            f"[{p.name}]({folder}/{p.name}.md)",
+            p.question,
+            "; ".join(_CITED.findall(p.paper)),
+            "yes" if "trainer" in p.needs else "",
+        )
+        for p in probes
+    ]
+    return _table(("probe", "question", "paper", "trains models"), rows)
+
+
 def expectation_table(expectations: Iterable[Expected]) -> str:
     """One row per claim and control model: the finding it must have, and why."""
     rows = [(one.claim, one.control, one.known, one.because) for one in expectations]
@@ -88,20 +103,27 @@ def family_table() -> str:
 
 
 def claim_table(claims: Iterable[Claim]) -> str:
-    """One row per claim: its effect, its thresholds, and the formulas of its measures."""
+    """One row per claim with its effect and thresholds, then one with its formulas."""
     rows = [
         (
             f"{claim.name}: {claim.says}",
-            f"{claim.effect_label} ({claim.unit})",
+            _with_unit(claim.effect_label, claim.unit),
             f"{claim.supported_above:g}",
             f"{claim.contradicted_below:g}",
             "at least 3" if claim.several_models else "1",
-            "<br>".join(f"`{formula}`" for formula in claim.formulas),
         )
         for claim in claims
     ]
-    head = ("claim", "effect", "supported above", "contradicted below", "models", "formula")
-    return _table(head, rows)
+    head = ("claim", "effect", "supported above", "contradicted below", "models")
+    formulas = [
+        (claim.name, "<br>".join(f"`{formula}`" for formula in claim.formulas)) for claim in claims
+    ]
+    table = _table(("claim", "formula of each measure"), formulas)
+    return f"{_table(head, rows)}\n\n{table}"
+
+
+def _with_unit(label: str, unit: str) -> str:
+    return label if label.endswith(f"({unit})") else f"{label} ({unit})"
 
 
 def generated_parts() -> dict[Path, str]:
@@ -112,7 +134,7 @@ def generated_parts() -> dict[Path, str]:
     parts[DOCS / "verdict.md"] = claim_table(CLAIMS)
     parts[DOCS / "api.md"] = api_reference()
     parts[DOCS / "README.md"] = probe_table(PROBES.values(), "probes")
-    parts[ROOT / "README.md"] = probe_table(PROBES.values(), "docs/probes")
+    parts[ROOT / "README.md"] = short_probe_table(PROBES.values(), "docs/probes")
     return parts
 
 
