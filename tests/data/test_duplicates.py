@@ -4,7 +4,7 @@ import random
 import string
 import time
 
-from assay.data.near_duplicates import GRAM_LENGTH, MIN_SIMILARITY, near_duplicates
+from assay.data.duplicates import GRAM_LENGTH, MIN_SIMILARITY, near_duplicates
 
 
 def grams(text: str) -> set[str]:

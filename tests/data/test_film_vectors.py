@@ -7,8 +7,8 @@ import pytest
 
 from assay.data import film_vectors as films
 from assay.data.cache import CACHE_VARIABLE
-from assay.data.cooccurrence import CooccurrenceSettings, cooccurrence_vectors
 from assay.data.embeddings import load_vectors
+from assay.data.film_vectors import CooccurrenceSettings, cooccurrence_vectors
 from assay.data.vocabulary import Vocabulary
 from assay.errors import UserError
 

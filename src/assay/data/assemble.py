@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from assay.data.corpus import Corpus, Document, Raw, Request, Source
-from assay.data.duplicates import duplicate_notes
-from assay.data.near_duplicates import near_duplicates
+from assay.data.duplicates import duplicate_notes, near_duplicates
 from assay.data.sampling import read_sample
 from assay.data.splits import SPLITS, split, subsample
 from assay.data.vocabulary import Vocabulary
