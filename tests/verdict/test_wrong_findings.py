@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from assay.statistics.estimates import mean_estimate
-from assay.statistics.holm import holm
 from assay.verdict.case import Case, Side
 from assay.verdict.claim import Measure, Reading
+from assay.verdict.decision import holm
 from assay.verdict.depends import CLAIM
 
 RUNS, CLAIMS, DOCUMENTS = 150, 10, 60

@@ -7,19 +7,31 @@ run. The interval of a claim has the level at which Holm compared it, so that th
 read from it: supported if the whole interval lies above the upper threshold, contradicted if it
 lies below the lower one.
 
+Holm's procedure compares the p-values in ascending order: the smallest of m with alpha / m, the
+next with alpha / (m - 1), and so on until the first that is too large. The chance of any false
+rejection is then at most alpha, whatever the dependence between the tests.
+
 A claim is not tested if the model guesses, if there are too few documents or models, or if its
 evidence leaves nothing to decide. It is then undecided, and the reason is named.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.statistics.estimates import LEVEL
-from assay.statistics.holm import Comparison, holm
-from assay.verdict.case import Case
+from assay.verdict.case import Case, would_settle
 from assay.verdict.claim import Finding, Measure, Reason
-from assay.verdict.planning import would_settle
 from assay.verdict.wording import explain
+
+ALPHA = 0.05
+
+
+class Comparison(NamedTuple):
+    """What one p-value was compared with, and whether it was small enough."""
+
+    alpha: float
+    rejected: bool
+
 
 UNTESTED = Comparison(1 - LEVEL, False)
 
@@ -33,6 +45,24 @@ def decide(cases: Sequence[Case], guesses: bool) -> list[dict[str, Any]]:
         _entry(case, reason, compared.get(place, UNTESTED))
         for place, (case, reason) in enumerate(zip(cases, reasons, strict=True))
     ]
+
+
+def holm(p_values: Sequence[float], alpha: float = ALPHA) -> list[Comparison]:
+    """One comparison per p-value, in the given order.
+
+    After the first failure nothing is compared any more. The remaining tests are reported at the
+    level of the failing step, because all of them would have had to pass it.
+    """
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    found: dict[int, Comparison] = {}
+    failed: float | None = None
+    for step, place in enumerate(order):
+        compared = alpha / (len(order) - step) if failed is None else failed
+        rejected = failed is None and p_values[place] <= compared
+        if not rejected:
+            failed = compared
+        found[place] = Comparison(compared, rejected)
+    return [found[place] for place in range(len(p_values))]
 
 
 def _entry(case: Case, untested: Reason | None, compared: Comparison) -> dict[str, Any]:
