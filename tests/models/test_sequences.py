@@ -1,4 +1,4 @@
-"""Texts that begin or end alike: shared beginnings by hand, and logits against the encoder."""
+"""Texts that begin or end alike: logits against the encoder."""
 
 from dataclasses import replace
 
@@ -8,23 +8,6 @@ import torch
 from assay.data.batches import Batch
 from assay.models.build import build_model
 from assay.models.classifier import ModelConfig, Network
-from assay.models.sequences import ENDED, shared_beginnings
-
-
-def test_shared_beginnings_by_hand() -> None:
-    texts = torch.tensor([[1, 2, 3], [1, 2, ENDED], [4, 2, 3], [1, 5, 3], [1, 2, 3]])
-    first, second, third = shared_beginnings(texts)
-    assert first.parents is None
-    assert first.items.tolist() == [1, 4]
-    assert first.of_texts.tolist() == [0, 0, 1, 0, 0]
-    assert second.items.tolist() == [2, 5, 2]  # after 1, after 1, after 4
-    assert second.parents is not None
-    assert second.parents.tolist() == [0, 0, 1]
-    assert second.of_texts.tolist() == [0, 0, 2, 1, 0]
-    assert third.texts.tolist() == [0, 2, 3, 4]  # the second text has ended
-    assert third.parents is not None
-    assert third.parents.tolist() == [0, 1, 2]
-    assert third.of_texts.tolist() == [0, 2, 1, 0]
 
 
 def _copies(model: Network, pairs: bool) -> Batch:

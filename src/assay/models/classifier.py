@@ -23,7 +23,8 @@ from assay.models.protocol import AffineTerms, States
 from assay.models.recording import Recording
 from assay.models.recurrent import BiLSTM
 from assay.models.scaled_items import scaled_projections, scaled_states
-from assay.models.sequences import ENDED, projected_texts
+from assay.models.sequences import projected_texts
+from assay.models.shared_beginnings import ENDED
 
 ENCODERS: dict[
     str, type[BiLSTM] | type[Convolution] | type[Average] | type[DiverseLSTM] | type[OrthogonalLSTM]

@@ -27,7 +27,7 @@ from torch.nn import functional as F
 from assay.models.encoders import Convolution, Encoder, Frame, Projection
 from assay.models.products import FixedMatrix, complete_bundle
 from assay.models.recurrent import BiLSTM, LSTMPass, advance_gates, gates_for_sigmoid
-from assay.models.shared_prefixes import shared_prefixes
+from assay.models.shared_beginnings import beginnings_of_copies
 
 HIDDEN_UNIT, CELL_UNIT = LSTMPass.hidden_unit, LSTMPass.cell_unit
 STEPS_AT_ONCE = 8  # of a derivative, so that their factors stay in the cache
@@ -270,14 +270,14 @@ class Direction:
         )
         recurrent = FixedMatrix(HIDDEN_UNIT * self.recurrent)
         memory = scales.new_empty(documents * copies, len(self.bias))
-        prefixes = shared_prefixes(scales[..., list(order)])
-        for item, prefix in zip(order, prefixes, strict=True):
-            if prefix.parents is not None:
-                hidden = hidden[complete_bundle(prefix.parents)]
-                cell = cell[prefix.parents]
+        beginnings = beginnings_of_copies(scales[..., list(order)])
+        for item, beginning in zip(order, beginnings, strict=True):
+            if beginning.parents is not None:
+                hidden = hidden[complete_bundle(beginning.parents)]
+                cell = cell[beginning.parents]
             inputs = self.inputs[item, :, 0]
-            own = inputs if documents == 1 else inputs[prefix.documents]
-            read = torch.addcmul(self.bias, prefix.scales, own, out=memory[: len(cell)])
+            own = inputs if documents == 1 else inputs[beginning.documents]
+            read = torch.addcmul(self.bias, beginning.scales, own, out=memory[: len(cell)])
             gates = recurrent.times(hidden, len(cell)).add_(read)
             advance_gates(gates, cell, cell, hidden[: len(cell)])
-            yield item, hidden, prefix.of_copies
+            yield item, hidden, beginning.of_copies

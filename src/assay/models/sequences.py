@@ -8,7 +8,6 @@ once for every distinct item.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,37 +16,7 @@ from assay.models.encoders import Projection
 from assay.models.products import FixedMatrix, complete_bundle
 from assay.models.recurrent import BiLSTM, advance_gates
 from assay.models.scaled_items import CELL_UNIT, HIDDEN_UNIT, Direction
-
-ENDED = -1  # in place of an item: the text has ended
-
-
-@dataclass(frozen=True)
-class Step:
-    """The distinct beginnings of the texts that have a further item, after it was read."""
-
-    parents: Tensor | None  # (N,) the beginning that each one continues; None before the first item
-    items: Tensor  # (N,) the item that was read
-    texts: Tensor  # (R,) the rows that have this item
-    of_texts: Tensor  # (R,) which beginning each of these rows has
-
-
-def shared_beginnings(texts: Tensor) -> Iterator[Step]:
-    """The distinct beginnings of texts (N, T), item by item; `ENDED` follows the last item."""
-    distinct, place = torch.unique(texts, dim=0, return_inverse=True)  # sorted
-    differs = (distinct[1:] != distinct[:-1]).int()
-    # A row begins something new from the first item on that differs from the row before it.
-    new_from = torch.cat([differs.new_zeros(1), differs.argmax(1)])
-    number: Tensor | None = None
-    columns = zip(distinct.unbind(1), texts.unbind(1), strict=True)
-    for depth, (column, of_texts) in enumerate(columns):
-        starts = (new_from <= depth) & (column != ENDED)
-        first = starts.nonzero()[:, 0]
-        if not len(first):
-            return
-        parents = None if number is None else number[first]
-        number = starts.cumsum(0) - 1
-        rows = (of_texts != ENDED).nonzero()[:, 0]
-        yield Step(parents, column[first], rows, number[place[rows]])
+from assay.models.shared_beginnings import ENDED, beginnings_of_texts
 
 
 def projected_texts(
@@ -90,7 +59,7 @@ def _read(direction: Direction, texts: Tensor) -> Iterator[tuple[Tensor, tuple[T
     )
     recurrent = FixedMatrix(HIDDEN_UNIT * direction.recurrent)
     inputs = direction.inputs[:, 0, 0] + direction.bias
-    for step in shared_beginnings(texts):
+    for step in beginnings_of_texts(texts):
         parents = step.items.new_zeros(len(step.items)) if step.parents is None else step.parents
         hidden, cell = hidden[complete_bundle(parents)], cell[parents]
         gates = recurrent.times(hidden, len(cell)).add_(inputs[step.items])
