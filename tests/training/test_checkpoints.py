@@ -16,9 +16,9 @@ from assay.runs.jobs import run_training
 from assay.runs.store import checkpoint_path, sweep
 from assay.training import checkpoints
 from assay.training.checkpoints import LONG_EPOCH, Epoch, EpochCheckpoints, Progress
-from assay.training.eager_adam import EagerAdam
 from assay.training.loop import Training, fit
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
+from assay.training.optimizer import EagerAdam
 from assay.training.predictions import predict_split, read_predictions
 from assay.training.recipes import Recipe, Regime, configure, corpus_for
 from tests.builders.small_trainings import TINY, marked_corpus, training

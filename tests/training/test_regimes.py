@@ -13,14 +13,12 @@ from assay.models.build import build_model
 from assay.models.classifier import SERRANO_SMITH
 from assay.training.loop import (
     Draws,
-    _clip,
     keep_best,
-    make_optimizer,
-    plateau_schedule,
     train,
     train_epochs,
 )
 from assay.training.objectives import task_loss
+from assay.training.optimizer import clip_gradients, make_optimizer, plateau_schedule
 from assay.training.recipes import Recipe, Regime, configure, corpus_for, recipe_for
 from tests.builders.small_models import corpus
 
@@ -131,7 +129,7 @@ def test_gradients_are_cut_by_norm_or_by_value():
         (replace(REGIME, clip_norm=None, clip_value=35.0), [30.0, 35.0]),
     ):
         model.weight.grad = torch.tensor([[30.0, 40.0]])
-        _clip(model, regime)
+        clip_gradients(model, regime)
         assert model.weight.grad[0].tolist() == pytest.approx(expected, rel=1e-6)
 
 

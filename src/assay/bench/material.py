@@ -30,8 +30,9 @@ from assay.models.classifier import Network
 from assay.models.heads import AffineHead
 from assay.models.recurrent import BiLSTM
 from assay.runs.audit import AUDIT_CELLS
-from assay.training.loop import Draws, make_optimizer, train_epochs
+from assay.training.loop import Draws, train_epochs
 from assay.training.objectives import task_loss
+from assay.training.optimizer import make_optimizer
 from assay.training.recipes import Recipe, configure, recipe_for
 
 SEED = 2019
@@ -66,7 +67,7 @@ def trained_model(corpus: Corpus) -> Network:
 
 def our_epoch(model: Network, corpus: Corpus) -> float:
     """Train a model in place for one epoch; returns the mean loss per document."""
-    split = EncodedSplit.encode(corpus.train, corpus.vocabulary, len(corpus.classes))
+    split = EncodedSplit.of(corpus, corpus.train)
     recipe = one_epoch(corpus)
     optimizer = make_optimizer(model, recipe)
     [loss] = train_epochs(
@@ -77,7 +78,7 @@ def our_epoch(model: Network, corpus: Corpus) -> float:
 
 def audit_batches(corpus: Corpus) -> list[Batch]:
     """The test documents in the batches of an audit."""
-    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+    split = EncodedSplit.of(corpus, corpus.test)
     return [split.batch(rows.tolist()) for rows in evaluation_batches(split.lengths, AUDIT_CELLS)]
 
 
@@ -86,7 +87,7 @@ def baseline_batches(corpus: Corpus, count: int | None = None) -> list[Batch]:
 
     With a count, only that many batches, evenly spaced so that their mean length is that of all.
     """
-    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+    split = EncodedSplit.of(corpus, corpus.test)
     order = (-split.lengths).argsort(kind="stable")
     cuts = [order[start : start + BASELINE_BATCH] for start in range(0, len(order), BASELINE_BATCH)]
     return [split.batch(cut.tolist()) for cut in evenly_spaced(cuts, count)]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from assay.data.corpus import Document
+from assay.data.corpus import Corpus, Document
 from assay.data.text import item_words
 from assay.data.vocabulary import FIRST_ROW, PAD, SentenceTable, Vocabulary, length_cuts
 
@@ -109,6 +109,11 @@ class EncodedSplit:
     imposed: list[Tensor] | None = None  # weights per document, used instead of attention
     sentences: SentenceTable | None = None
     pool: Tensor | None = None  # items that may replace others
+
+    @classmethod
+    def of(cls, corpus: Corpus, documents: Sequence[Document]) -> "EncodedSplit":
+        """Encode documents in the vocabulary and with the classes of a corpus."""
+        return cls.encode(documents, corpus.vocabulary, len(corpus.classes))
 
     @classmethod
     def encode(

@@ -39,7 +39,7 @@ from assay.runs.store import Job, code_identity, finished, publish
 from assay.runs.trainers import NamedTrainer
 from assay.runs.training_graph import FurtherJob
 from assay.runs.training_texts import TrainingTexts
-from assay.training.imposed_weights import halves, imposed_weights
+from assay.training.imposed_weights import imposed_weights, of_half
 from assay.training.predictions import predict_split
 from assay.training.recipes import configure, recipe_for
 from assay.training.specs import (
@@ -206,10 +206,7 @@ class TrainerJob:
         return place
 
     def _training_corpus(self) -> TrainingCorpus:
-        train = self.corpus.train
-        if self.source.half is not None:
-            assigned = halves(train)
-            train = tuple(one for one in train if assigned[one.id] == self.source.half)
+        train = of_half(self.corpus.train, self.source.half)
         shown = {one.id: self.texts.by_id[one.id] for one in (*train, *self.corpus.dev)}
         return TrainingCorpus(self.corpus.classes, train, self.corpus.dev, shown)
 
@@ -267,7 +264,7 @@ class TrainerJob:
         """All checks of an attached model; of imposed weights, that they are there."""
         if attention.kind in ("own", "imitating"):
             check_documents(model, corpus, self.device).refuse()
-        split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+        split = EncodedSplit.of(corpus, corpus.test)
         for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
             batch = split.batch(cut.tolist()).to(self.device)
             if attention.kind in ("own", "imitating"):
@@ -311,7 +308,7 @@ def _write_predictions(
 ) -> None:
     for name in splits:
         documents = getattr(corpus, name)
-        split = EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
+        split = EncodedSplit.of(corpus, documents)
         write_parquet(place / f"{name}.parquet", predict_split(model, split, device=device))
 
 

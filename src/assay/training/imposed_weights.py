@@ -49,6 +49,14 @@ def halves(documents: Sequence[Document]) -> dict[str, int]:
     return {document.id: place % 2 for place, document in enumerate(order)}
 
 
+def of_half(documents: Sequence[Document], half: int | None) -> tuple[Document, ...]:
+    """The documents that are assigned to a half; all if it is None."""
+    if half is None:
+        return tuple(documents)
+    assigned = halves(documents)
+    return tuple(document for document in documents if assigned[document.id] == half)
+
+
 def inverse_frequencies(documents: Sequence[Document]) -> dict[str, float]:
     """Smoothed inverse document frequencies by word, as scikit-learn computes them."""
     counts = Counter(word for document in documents for word in set(document.tokens))

@@ -21,7 +21,6 @@ from assay.progress import Track, untracked
 from assay.statistics.classification import roc_auc
 from assay.statistics.divergence import decisions
 from assay.training.checkpoints import Epoch, EpochCheckpoints, Part, Progress
-from assay.training.eager_adam import EagerAdam
 from assay.training.objectives import (
     AttentionPenalty,
     Imitation,
@@ -32,10 +31,10 @@ from assay.training.objectives import (
     penalized_loss,
     task_loss,
 )
+from assay.training.optimizer import clip_gradients, make_optimizer, plateau_schedule
 from assay.training.recipes import Recipe, Regime
 
 EVALUATION_CELLS = 16_384  # padded items per evaluation batch
-HALF = 0.5
 LAST_SHARE = 0.05  # of the fall of the loss: less in the last epoch means that it has ended
 Metric = Callable[[Network, EncodedSplit], float]
 
@@ -72,7 +71,7 @@ def train(
 ) -> Training:
     """Train `network` in place on a corpus and keep its best epoch; see `fit`."""
     splits = {
-        name: EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
+        name: EncodedSplit.of(corpus, documents)
         for name, documents in (("train", corpus.train), ("dev", corpus.dev))
     }
     return fit(
@@ -179,13 +178,6 @@ def _goal(
     return _Goal(task_loss(corpus), metric, judge, schedule, recipe.regime.patience, spared=0)
 
 
-def plateau_schedule(optimizer: torch.optim.Optimizer) -> ReduceLROnPlateau:
-    """Halves the learning rate after every epoch without a gain on dev, however small it is."""
-    return ReduceLROnPlateau(
-        optimizer, mode="max", factor=HALF, patience=0, threshold=0.0, threshold_mode="abs", eps=0.0
-    )
-
-
 def keep_best(
     model: nn.Module,
     losses: Iterable[float],
@@ -272,31 +264,9 @@ def _step(
         value.backward()  # type: ignore[no-untyped-call]
     else:
         (value / len(batch.ids)).backward()  # type: ignore[no-untyped-call]
-        _clip(model, regime)
+        clip_gradients(model, regime)
     optimizer.step()
     return value.detach().double().cpu()
-
-
-def _clip(model: nn.Module, regime: Regime) -> None:
-    if regime.clip_norm is not None:
-        nn.utils.clip_grad_norm_(model.parameters(), regime.clip_norm)
-    if regime.clip_value is not None:
-        nn.utils.clip_grad_value_(model.parameters(), regime.clip_value)
-
-
-def make_optimizer(model: Network, recipe: Recipe) -> torch.optim.Optimizer:
-    """Adam; weight decay spares the attention parameters where the recipe says so."""
-    attention = list(model.attention.parameters())
-    spared = {id(parameter) for parameter in attention}
-    rest = [parameter for parameter in model.parameters() if id(parameter) not in spared]
-    decay = recipe.weight_decay
-    groups = [
-        {"params": rest, "weight_decay": decay},
-        {"params": attention, "weight_decay": decay if recipe.decay_attention else 0.0},
-    ]
-    # Fused: one pass over parameters and moments instead of ten; the embedding dominates.
-    amsgrad = recipe.regime is None
-    return EagerAdam(groups, lr=recipe.learning_rate, amsgrad=amsgrad, fused=True)
 
 
 def dev_metric(corpus: Corpus) -> tuple[str, Metric]:

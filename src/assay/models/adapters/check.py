@@ -142,7 +142,7 @@ def trial_batches(corpus: Corpus) -> list[Batch]:
         raise UserError(
             f"the corpus {corpus.name} has no test documents: there is nothing to check."
         )
-    split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+    split = EncodedSplit.of(corpus, corpus.test)
     order = np.argsort(split.lengths, kind="stable")
     places = np.linspace(0, len(order) - 1, min(len(order), BATCH * BATCHES)).round().astype(int)
     chosen = order[np.unique(places)]

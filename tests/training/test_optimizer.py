@@ -1,4 +1,4 @@
-"""Tests of Adam without torch's compiler: the same numbers, and no import of the compiler."""
+"""Tests of the optimizer: the numbers of torch's Adam, and no import of its compiler."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import torch
 from torch import nn
 
-from assay.training.eager_adam import EagerAdam
+from assay.training.optimizer import EagerAdam
 
 SETTINGS = {"lr": 1e-2, "weight_decay": 1e-3, "amsgrad": True, "fused": True}
 
@@ -34,7 +34,7 @@ def test_the_parameters_are_those_of_torch():
 def test_training_does_not_import_the_compiler():
     code = (
         "import sys, torch\n"
-        "from assay.training.eager_adam import EagerAdam\n"
+        "from assay.training.optimizer import EagerAdam\n"
         "weight = torch.ones(3, requires_grad=True)\n"
         "optimizer = EagerAdam([weight], fused=True)\n"
         "optimizer.zero_grad()\n"
