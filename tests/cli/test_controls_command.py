@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from assay.cli.app import app
 from assay.controls import answers as answers_module
 from assay.controls.answers import Answer, ControlModel
-from assay.controls.graded import execution as graded_module
+from assay.controls.graded import cases as graded_module
 from assay.errors import UserError
 from tests.controls.graded.test_rates import at_ends
 

@@ -95,7 +95,7 @@ def controls(
         return
     from assay.config import Execution
     from assay.controls import answers as trained
-    from assay.controls.graded import execution as graded
+    from assay.controls.graded import cases as graded
     from assay.controls.graded.page import trained_parts, write_page
     from assay.controls.graded.rates import operating_curves
     from assay.controls.graded.tables import graded_lines

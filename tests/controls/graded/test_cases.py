@@ -7,8 +7,15 @@ import pytest
 
 from assay.config import Execution
 from assay.controls.graded import cases as cases_module
-from assay.controls.graded.cases import GradedCase, read_answers, run_case
-from assay.controls.graded.execution import FULL, QUICK, GradedSettings, run_graded
+from assay.controls.graded.cases import (
+    FULL,
+    QUICK,
+    GradedCase,
+    GradedSettings,
+    read_answers,
+    run_case,
+    run_graded,
+)
 from assay.controls.graded.families import DOSES, FAMILIES, ONE_MODEL, PAIRS, ROLES
 
 LEAST_CASES = 60
