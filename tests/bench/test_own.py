@@ -30,7 +30,7 @@ def attached(folder, layer=-1):
 
 @pytest.mark.parametrize("layer", [0, -1])
 def test_permutations_equal_whole_forward_passes(folder, layer):
-    found = own.compare(own.permuted_plainly, own.permuted, attached(folder, layer), repeats=1)
+    found = own.compare(own.plain_permutation, own.permuted, attached(folder, layer), repeats=1)
     assert found.equal is True
     assert found.n == len(DOCUMENTS)
     assert found.peak_mb == PEAK
@@ -38,7 +38,7 @@ def test_permutations_equal_whole_forward_passes(folder, layer):
 
 
 def test_leave_one_out_equals_the_ablation_of_captum(folder):
-    found = own.compare(own.deleted_plainly, own.deleted, attached(folder), repeats=1)
+    found = own.compare(own.plain_deletion, own.deleted, attached(folder), repeats=1)
     assert found.equal is True
 
 
@@ -46,7 +46,7 @@ def test_a_wrong_result_is_noticed(folder):
     def wrong(one):
         return {name: values + 2 * own.TOLERANCE for name, values in own.deleted(one).items()}
 
-    found = own.compare(own.deleted_plainly, wrong, attached(folder), repeats=1)
+    found = own.compare(own.plain_deletion, wrong, attached(folder), repeats=1)
     assert found.equal is False
 
 

@@ -17,7 +17,7 @@ from assay.models.view import NotApplicable
 from assay.probes import PROBES, imitation, masked_training
 from assay.probes.deception import marked_mass
 from assay.probes.guide import HALVES
-from assay.probes.imitation import chosen, far_lambda, sweep
+from assay.probes.imitation import far_lambda, select_lambda, sweep
 from assay.probes.model_comparison import attention_jsd, f1, prediction_tvd
 from assay.probes.seeds import families
 from assay.probes.uniform import flat_model
@@ -76,7 +76,9 @@ def made_up(name: str) -> dict[ModelSpec, ModelOutputs]:
             test = far(base.test, own.test.probabilities[:, 1])
             outputs[spec] = replace(own, dev=dev, test=test)
     if name == "masked_training":
-        outputs = {spec: replace(found, asked=erased_made_up()) for spec, found in outputs.items()}
+        outputs = {
+            spec: replace(found, probe_rows=erased_made_up()) for spec, found in outputs.items()
+        }
     return outputs
 
 
@@ -268,8 +270,8 @@ def test_the_chosen_model_is_far_away_and_the_best_of_those():
     half_right = np.where(np.arange(len(right)) % 3 == 0, 1 - right, right)
     found = {0.0: near_and_right, 1e-3: far(base, half_right), 1e-2: far(base, 1 - right)}
     assert attention_jsd(base, found[1e-3]).mean() > imitation.FAR
-    assert chosen(base, found, TOY) == 1e-3
-    assert chosen(base, {0.0: near_and_right}, TOY) is None
+    assert select_lambda(base, found, TOY) == 1e-3
+    assert select_lambda(base, {0.0: near_and_right}, TOY) is None
 
 
 def test_nothing_far_enough_is_said_as_nothing():

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from assay.data.corpus import Document
 from assay.data.vocabulary import SPECIALS, Vocabulary
-from assay.probes.inputs import MOST_CLASSES, fit_word_odds, words_held
+from assay.probes.inputs import MOST_CLASSES, fit_word_odds, word_occurrences
 from tests.builders.small_models import corpus
 
 TOY = corpus(200)
@@ -55,7 +55,7 @@ def test_stop_words_get_nothing_and_unknown_words_zero():
 
 def test_a_word_counts_once_and_unknown_ones_never():
     vocabulary = Vocabulary((*SPECIALS, "a", "b"))
-    held = words_held(
+    held = word_occurrences(
         [Document("1", ("a", "a", "z"), 0), Document("2", ("b", "<pad>"), 1)], vocabulary
     )
     assert held.toarray().tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]

@@ -154,7 +154,7 @@ def permuted(attached: Attachment) -> Values:
     return found
 
 
-def permuted_plainly(plain: PlainClassifier, attached: Attachment) -> Values:
+def plain_permutation(plain: PlainClassifier, attached: Attachment) -> Values:
     """The TVD of the same permutations, by one whole forward pass for each."""
     drawn: dict[str, NDArray[np.int64]] = {}
     for view in attached.views:
@@ -175,7 +175,7 @@ def deleted(attached: Attachment) -> Values:
     return found
 
 
-def deleted_plainly(plain: PlainClassifier, attached: Attachment) -> Values:
+def plain_deletion(plain: PlainClassifier, attached: Attachment) -> Values:
     """The TVD of deleting each word, by captum."""
     return {
         read.id: deletion_loop(plain, one.tokens, COPIES).numpy()
@@ -192,12 +192,12 @@ def measure_permutations(
     folder: Path | None, layer: int, documents: int = DOCUMENTS
 ) -> Measurement:
     with attachment(folder, reviews(documents), layer=layer) as attached:
-        return compare(permuted_plainly, permuted, attached)
+        return compare(plain_permutation, permuted, attached)
 
 
 def measure_leave_one_out(folder: Path | None, documents: int = DOCUMENTS) -> Measurement:
     with attachment(folder, reviews(documents)) as attached:
-        return compare(deleted_plainly, deleted, attached)
+        return compare(plain_deletion, deleted, attached)
 
 
 def measure_audit(

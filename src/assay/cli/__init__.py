@@ -16,7 +16,7 @@ import sys
 from typing import NoReturn
 
 from assay.cli import audit, bench, check, controls, lists, report, reproduce, run, vectors
-from assay.cli.app import app, say, speak_plainly
+from assay.cli.app import app, reset_log, say
 from assay.errors import UserError
 
 # Importing a module registers its commands.
@@ -29,7 +29,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 def main() -> None:
     """Run the command line; a `UserError` exits with code 2 and without a traceback."""
-    speak_plainly()
+    reset_log()
     # Libraries create millions of objects that stay. Looking for garbage among them less often
     # saves a seventh of their import, and not at all at the end, most of a second.
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION, 20, 20)

@@ -48,7 +48,7 @@ def say(line: str, style: str = "", event: str = "message") -> None:
     console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def speak_plainly() -> None:
+def reset_log() -> None:
     """Undo `--log-json` of an earlier command in this process."""
     _standard_error.json = None
 

@@ -70,7 +70,7 @@ def measure(view: View, scores: Scores) -> ProbeOutcome:
         shapes.append((EXPECTED, random_expectation(view, erasure)))
     else:
         bracket = smallest_set_bracket(erasure, flips)
-    columns = as_columns(needed(erasure, flips), races(flips), shapes)
+    columns = as_columns(amounts_to_flip(erasure, flips), races(flips), shapes)
     columns["least_lost_alone", None] = least
     frames = [stacked(view.batch.ids, columns, erasure.method)]
     if bracket:
@@ -164,7 +164,7 @@ def tie_lots(view: View) -> Floats:
     return uniform(document_keys(view.batch.ids, view.seed, "erase_order ties"), view.mask.shape[1])
 
 
-def needed(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
+def amounts_to_flip(erasure: Erasure, flips: dict[str, Flips]) -> Groups:
     """How much each order had to erase, and how much more than the smallest possible set."""
     n = np.maximum(item_counts(erasure), 1)
     common = ~np.any([np.isnan(found.items) for found in flips.values()], axis=0)

@@ -101,7 +101,7 @@ def _swept(
     moved = np.array([prediction_tvd(base.test, one.test).mean() for one in found.values()])
     yield whole("frontier_area", area(far, moved), None, seed)
     yield whole("frontier_bend", bend(far, moved), None, seed)
-    best = chosen(base.dev, {weight: one.dev for weight, one in found.items()}, corpus)
+    best = select_lambda(base.dev, {weight: one.dev for weight, one in found.items()}, corpus)
     yield whole("chosen_lambda", float("nan") if best is None else best, None, seed)
     if best is not None:
         yield from _over_all(base, found[best], corpus, "chosen", seed)
@@ -174,7 +174,9 @@ def _over_all(
     ]
 
 
-def chosen(base: Predictions, found: Mapping[float, Predictions], corpus: Corpus) -> float | None:
+def select_lambda(
+    base: Predictions, found: Mapping[float, Predictions], corpus: Corpus
+) -> float | None:
     """The lambda with the best F1 among models that attend far from the base; None if none does."""
     scores = {
         weight: f1(one, corpus)

@@ -98,14 +98,14 @@ def fit_word_odds(train: Sequence[Document], vocabulary: Vocabulary) -> WordOdds
         return WordOdds(np.zeros(0), unfit)
     if any(document.words is not None for document in train):
         return WordOdds(np.zeros(0), "log-odds are of words, and here the items are sentences")
-    held = words_held(train, vocabulary)
+    held = word_occurrences(train, vocabulary)
     told_apart = classes[1:] if len(classes) == 2 else classes
     sizes = np.abs([_coefficients(held, labels == one) for one in told_apart]).max(axis=0)
     sizes[_stop_words(vocabulary)] = -np.inf
     return WordOdds(sizes)
 
 
-def words_held(documents: Sequence[Document], vocabulary: Vocabulary) -> csr_matrix:
+def word_occurrences(documents: Sequence[Document], vocabulary: Vocabulary) -> csr_matrix:
     """(N, V): 1 where the document contains the word, however often; unknown words are left out."""
     rows = [np.unique(vocabulary.encode(document.tokens)) for document in documents]
     rows = [row[row >= len(SPECIALS)] for row in rows]

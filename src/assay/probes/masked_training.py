@@ -23,10 +23,10 @@ from assay.probes import input_erasure
 from assay.probes.model_comparison import ACCURACY, F1, accuracy, f1, trained_again, whole
 from assay.probes.probe import Probe, Quantity, Trainings
 from assay.training.specs import (
-    AskedProbe,
     BaseModelSpec,
     ModelOutputs,
     ModelSpec,
+    SampledProbe,
     TrainingBudget,
 )
 
@@ -49,15 +49,15 @@ def conclude(
         found = outputs[spec]
         frames.append(whole("accuracy", accuracy(found.test), trained, seed))
         frames.append(whole("f1", f1(found.test, corpus), trained, seed))
-        assert found.asked is not None
-        frames += _erasure_rows(found.asked, trained, seed)
+        assert found.probe_rows is not None
+        frames += _erasure_rows(found.probe_rows, trained, seed)
     return frames
 
 
-def _erasure_rows(asked: pl.DataFrame, trained: str, seed: int) -> Iterator[pl.DataFrame]:
+def _erasure_rows(found_rows: pl.DataFrame, trained: str, seed: int) -> Iterator[pl.DataFrame]:
     """The AOPC of every order, per document, and where it lies between random and best."""
     for measure in MEASURES:
-        own = asked.filter(pl.col("quantity") == f"input_aopc_{measure}").drop_nulls("value")
+        own = found_rows.filter(pl.col("quantity") == f"input_aopc_{measure}").drop_nulls("value")
         means: dict[str, float] = {}
         for (group,), found in own.group_by("group", maintain_order=True):
             means[str(group)] = float(found["value"].to_numpy().mean())
@@ -85,11 +85,11 @@ def ways_to_best(means: Mapping[str, float]) -> dict[str, float]:
 
 
 def _specs(budget: TrainingBudget) -> Iterator[tuple[str, int, ModelSpec]]:
-    asked = AskedProbe(input_erasure.NAME, SCORES, DOCUMENTS, budget.seed)
-    yield BASE, budget.seed, BaseModelSpec(without_train=True, asked=asked)
+    probe = SampledProbe(input_erasure.NAME, SCORES, DOCUMENTS, budget.seed)
+    yield BASE, budget.seed, BaseModelSpec(without_train=True, sampled_probe=probe)
     for further in range(budget.retrainings):
         again = trained_again(budget, further)
-        yield MASKED, again.init_seed, replace(again, masked_copies=True, asked=asked)
+        yield MASKED, again.init_seed, replace(again, masked_copies=True, sampled_probe=probe)
 
 
 PROBE = Probe(

@@ -29,7 +29,7 @@ from assay.models.foreign_errors import errors_of_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, inputs_of, probe_costs, scores_for
-from assay.runs.claim import claim_directory, is_done
+from assay.runs.directory_access import is_done, prepare_directory
 from assay.runs.further_trainings import THREADS
 from assay.runs.jobs import AttachedModel, AuditJob, audit_parts, run_audit
 from assay.runs.lock import locked
@@ -128,7 +128,7 @@ def execute_attached(
     with timing.stage("check"):
         checked = check_attached(model, corpus, settings)
     with locked(out):
-        claim_directory(out, settings.as_record(), execution.without_text)
+        prepare_directory(out, settings.as_record(), execution.without_text)
         results = _measure(
             checked, corpus, settings, out / "jobs", attached, execution, timing, retraining
         )
@@ -180,7 +180,7 @@ def check_attached(model: object, corpus: Corpus, settings: AttachedSettings) ->
     with errors_of_model(f"{settings.model} fails on the documents"):
         report = check_documents(checked, corpus, settings.device)
         report.refuse()
-        split = EncodedSplit.encode(corpus.test, corpus.vocabulary, len(corpus.classes))
+        split = EncodedSplit.of(corpus, corpus.test)
         for cut in evaluation_batches(split.lengths, AUDIT_CELLS):
             check_batch(checked, split.batch(cut.tolist()).to(settings.device))
     return CheckedModel(checked, {check.name: check.seen for check in report.checks})
@@ -288,7 +288,7 @@ def _audit(
 
 def _fingerprint(model: Model, corpus: Corpus, device: str) -> str:
     some = corpus.test[:FINGERPRINT_DOCUMENTS]
-    split = EncodedSplit.encode(some, corpus.vocabulary, len(corpus.classes))
+    split = EncodedSplit.of(corpus, some)
     return model_fingerprint(model, split.batch(range(len(some))).to(device))
 
 

@@ -6,7 +6,7 @@ predictions on train only where another training needs them.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from assay.data.batches import EncodedSplit
-from assay.data.corpus import Corpus, Document
+from assay.data.corpus import Corpus
 from assay.data.files import write_json, write_parquet
 from assay.models.build import TrainedModel, build_model, load_model, save_model
 from assay.models.classifier import Network
@@ -23,7 +23,7 @@ from assay.runs.model_outputs import (
     HISTORY,
     UNMARKED,
     score_functions,
-    write_asked,
+    write_sampled_probe,
     write_sampled_scores,
 )
 from assay.runs.store import Job, checkpoint_path, code_identity, publish
@@ -31,7 +31,7 @@ from assay.runs.timing import training_kind, write_job_timing
 from assay.runs.training_graph import FurtherJob
 from assay.scores.leave_one_out import leave_one_out
 from assay.training.erased_items import erased_corpus, masked_items, with_masked_copies
-from assay.training.imposed_weights import halves, imposed_weights
+from assay.training.imposed_weights import imposed_weights, of_half
 from assay.training.loop import fit
 from assay.training.objectives import AttentionPenalty, Imitation, Objective
 from assay.training.predictions import predict_split, read_predictions, without_marked_items
@@ -129,7 +129,7 @@ class FurtherTrainingJob:
             "shuffled_labels": spec.shuffled_labels,
             "scores": spec.scores,
             "masked_copies": spec.masked_copies,
-            "asked": None if spec.asked is None else asdict(spec.asked),
+            "sampled_probe": None if spec.sampled_probe is None else asdict(spec.sampled_probe),
             "sampled": None if spec.sampled is None else asdict(spec.sampled),
             "needs": [place.name for place in self.needs.values()],
             "keep": [self.keep_model, self.keep_train],
@@ -159,10 +159,10 @@ def _predict_base(task: BasePredictionJob, start: float) -> Path:
 
     def fill(place: Path) -> None:
         for name in SPLITS[1:] if task.source.without_train else SPLITS:
-            split = _encoded(corpus, getattr(corpus, name))
+            split = EncodedSplit.of(corpus, getattr(corpus, name))
             write_parquet(place / f"{name}.parquet", predict_split(network, split, scores))
         _predict_without_marked(place, network, corpus)
-        write_asked(place, task.source.asked, network, corpus)
+        write_sampled_probe(place, task.source.sampled_probe, network, corpus)
         write_sampled_scores(place, task.source.sampled, network, corpus)
         write_training_seconds(place, task.source, start)
 
@@ -195,7 +195,7 @@ def _train_further(task: FurtherTrainingJob, start: float) -> Path:
             write_parquet(place / f"{name}.parquet", predictions)
         if isinstance(spec.objective, DeceptionObjective):
             _predict_without_marked(place, network, corpus)
-        write_asked(place, spec.asked, network, corpus)
+        write_sampled_probe(place, spec.sampled_probe, network, corpus)
         write_sampled_scores(place, spec.sampled, network, corpus)
         if task.keep_model:
             save_model(place, TrainedModel(network, corpus.vocabulary))
@@ -221,7 +221,7 @@ def _documents(task: FurtherTrainingJob) -> Corpus:
 def _splits(task: FurtherTrainingJob, corpus: Corpus) -> dict[str, EncodedSplit]:
     """All splits, with imposed weights where the training has any."""
     imposed = task.source.imposed
-    splits = {name: _encoded(corpus, getattr(corpus, name)) for name in SPLITS}
+    splits = {name: EncodedSplit.of(corpus, getattr(corpus, name)) for name in SPLITS}
     if imposed is None:
         return splits
     weights = imposed_weights(imposed, corpus, task.needs, task.source.order_seed)
@@ -248,25 +248,20 @@ def _objective(task: FurtherTrainingJob) -> Objective:
     return task.training.penalty
 
 
-def _encoded(corpus: Corpus, documents: Sequence[Document]) -> EncodedSplit:
-    return EncodedSplit.encode(documents, corpus.vocabulary, len(corpus.classes))
-
-
 def _training_split(task: FurtherTrainingJob, corpus: Corpus, whole: EncodedSplit) -> EncodedSplit:
     """The documents to learn from: all, one half of them, or all with masked copies."""
     spec = task.source
     if spec.masked_copies:
-        return _encoded(corpus, with_masked_copies(corpus.train, spec.order_seed))
+        return EncodedSplit.of(corpus, with_masked_copies(corpus.train, spec.order_seed))
     if spec.half is None:
         return whole
-    assigned = halves(corpus.train)
-    return _encoded(corpus, [d for d in corpus.train if assigned[d.id] == spec.half])
+    return EncodedSplit.of(corpus, of_half(corpus.train, spec.half))
 
 
 def _predict_without_marked(place: Path, network: Network, corpus: Corpus) -> None:
     documents = without_marked_items(corpus.test)
     if documents:
-        predictions = predict_split(network, _encoded(corpus, documents))
+        predictions = predict_split(network, EncodedSplit.of(corpus, documents))
         write_parquet(place / f"{UNMARKED}.parquet", predictions)
 
 

@@ -19,11 +19,11 @@ from assay.scores import SCORES
 from assay.scores.score import RunDocuments
 from assay.training.loop import stopped_improving
 from assay.training.predictions import read_predictions
-from assay.training.specs import AskedProbe, ModelOutputs, SampledScores
+from assay.training.specs import ModelOutputs, SampledProbe, SampledScores
 
 UNMARKED = "unmarked"  # test without its marked items
 HISTORY = "training.json"  # loss and quality by epoch
-ASKED = "asked.parquet"  # rows of the probe that was asked of the model
+PROBE_ROWS = "probe.parquet"  # of the probe that was asked of the model
 SAMPLED = "sampled.parquet"  # costly scores of some test documents
 
 
@@ -39,23 +39,25 @@ def score_functions(names: Sequence[str], network: Network) -> dict[str, Callabl
     return found
 
 
-def write_asked(place: Path, asked: AskedProbe | None, network: Network, corpus: Corpus) -> None:
+def write_sampled_probe(
+    place: Path, sampled: SampledProbe | None, network: Network, corpus: Corpus
+) -> None:
     """Ask a probe of the finished model, on a sample of the test documents."""
-    if asked is None:
+    if sampled is None:
         return
     run = RunDocuments.of(corpus.test)
     audited = audit_documents(
         network,
-        _sampled(corpus, run, asked.documents, asked.seed),
+        _sampled(corpus, run, sampled.documents, sampled.seed),
         corpus.vocabulary,
-        probes=[asked.probe],
-        seed=asked.seed,
-        model_seed=asked.seed,
+        probes=[sampled.probe],
+        seed=sampled.seed,
+        model_seed=sampled.seed,
         device=str(next(network.parameters()).device),
-        sample=asked.documents,
-        scores=asked.scores,
+        sample=sampled.documents,
+        scores=sampled.scores,
     )
-    write_parquet(place / ASKED, audited.evidence)
+    write_parquet(place / PROBE_ROWS, audited.evidence)
 
 
 def write_sampled_scores(
@@ -99,7 +101,7 @@ def read_outputs(place: Path) -> ModelOutputs:
         _converged(history) if history.exists() else None,
         *(
             pl.read_parquet(place / name) if (place / name).exists() else None
-            for name in (ASKED, SAMPLED)
+            for name in (PROBE_ROWS, SAMPLED)
         ),
     )
 

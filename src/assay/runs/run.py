@@ -22,7 +22,7 @@ from assay.engines import Task, engine_session, run_graph
 from assay.models.build import DESCRIPTION, WEIGHTS
 from assay.probes import PROBES, probes_of_trained_models
 from assay.runs.audit import inputs_of, sample_of
-from assay.runs.claim import claim_directory, is_done
+from assay.runs.directory_access import check_directory, is_done, prepare_directory
 from assay.runs.estimate import audit_seconds, faster_engine, further_seconds
 from assay.runs.further_trainings import THREADS, TrainedBase
 from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_training
@@ -39,7 +39,7 @@ from assay.runs.training_graph import (
     run_further_job,
     run_training_probes,
 )
-from assay.runs.validation import check_directory, check_probes
+from assay.runs.validation import check_probes
 from assay.runs.word_vectors import COMPUTED_VECTORS, compute_vectors, describe_vectors
 from assay.statistics.classification import f1, macro_f1
 from assay.statistics.intervals import balanced_accuracy_interval
@@ -76,7 +76,7 @@ def execute_run(
     computed = settings.vectors in COMPUTED_VECTORS
     task = None if computed else training_of(settings, corpus, execution.vectors)
     with locked(out):
-        claim_directory(out, settings.as_record(), execution.without_text)
+        prepare_directory(out, settings.as_record(), execution.without_text)
         if task is None:
             with timing.stage("vectors"):
                 vectors = compute_vectors(settings, corpus, out / "jobs", execution.track)
@@ -91,7 +91,7 @@ def execute_training(
     settings = settings.resolved(probes_of_trained_models())
     check_directory(out, settings.as_record(), resume=True)
     with locked(out):
-        claim_directory(out, settings.as_record())
+        prepare_directory(out, settings.as_record())
         _fill(settings, task, out, Execution(), RunTiming(), budget)
 
 

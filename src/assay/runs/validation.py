@@ -7,7 +7,6 @@ engine was mistyped.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -21,15 +20,12 @@ from assay.config import (
     Settings,
 )
 from assay.data.embeddings import GENSIM_MISSING, gensim_installed
-from assay.data.files import TEMPORARY
 from assay.data.sources import SOURCES
 from assay.engines import engine_faults
 from assay.errors import UserError, nearest
 from assay.models.attention import ATTENTIONS
 from assay.models.build import MODELS
 from assay.probes import PROBES
-from assay.runs.lock import LOCK, check_free
-from assay.runs.manifest import RUN_FILE, Manifest
 
 
 def check_request(settings: Settings, execution: Execution, out: Path) -> None:
@@ -182,35 +178,3 @@ def _out_faults(out: Path) -> Iterator[str]:
         yield f"--out {out} cannot be a folder: {standing} is a file. Pass another folder."
     elif not os.access(standing, os.W_OK):
         yield f"--out {out} cannot be written: {standing} is closed to you. Pass another folder."
-
-
-def check_directory(out: Path, settings: Mapping[str, Any], resume: bool) -> None:
-    """Refuse a folder that holds another run or something else; `settings` as in the manifest."""
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {out} is a file: pass a folder")
-    check_free(out)
-    if (out / RUN_FILE).exists():
-        held = Manifest.read(out).settings.values
-        _check_same(out, held, settings, resume)
-    elif out.is_dir() and not all(_of_a_run_that_just_began(path) for path in out.iterdir()):
-        raise UserError(f"--out {out} is not empty and holds no run: pass an empty or a new folder")
-
-
-def _of_a_run_that_just_began(path: Path) -> bool:
-    """Whether a run that was killed before it wrote its manifest can have left this."""
-    return path.name.startswith((LOCK, TEMPORARY))
-
-
-def _check_same(out: Path, held: Mapping[str, Any], asked: Mapping[str, Any], resume: bool) -> None:
-    keys = [key for key in sorted({*held, *asked}) if held.get(key) != asked.get(key)]
-    if keys:
-        differing = "; ".join(f"{k} {held.get(k)!r} there, {asked.get(k)!r} here" for k in keys)
-        raise UserError(
-            f"--out {out} holds another run ({differing}): pass another folder, or the settings "
-            "of that run"
-        )
-    if not resume:
-        raise UserError(
-            f"--out {out} already holds this run: pass --resume to finish or redraw it, or "
-            "another folder"
-        )

@@ -16,7 +16,7 @@ WeightKind = Literal["weights", "permuted", "tf-idf", "leave_one_out", "own half
 
 
 @dataclass(frozen=True)
-class AskedProbe:
+class SampledProbe:
     """A probe that is asked of a finished model, on a sample of the test documents."""
 
     probe: str
@@ -41,7 +41,7 @@ class BaseModelSpec:
     scores: tuple[str, ...] = ()  # further scores to compute, by name
     randomized: tuple[str, ...] = ()  # parts of the network with fresh weights; see `randomized`
     without_train: bool = False  # predict dev and test only
-    asked: AskedProbe | None = None
+    sampled_probe: SampledProbe | None = None
     sampled: SampledScores | None = None
 
 
@@ -101,7 +101,7 @@ class TrainingSpec:
     shuffled_labels: bool = False  # the labels of train and dev are dealt out at random
     scores: tuple[str, ...] = ()  # scores to compute beside the predictions, by name
     masked_copies: bool = False  # train also on a copy of each document with items masked
-    asked: AskedProbe | None = None
+    sampled_probe: SampledProbe | None = None
     sampled: SampledScores | None = None
 
 
@@ -155,7 +155,7 @@ class ModelOutputs:
     test: Predictions
     unmarked: Predictions | None = None  # on test without its marked items, where there are any
     converged: bool | None = None  # whether training had stopped improving; None: not known
-    asked: pl.DataFrame | None = None  # the rows of the probe that was asked, if any
+    probe_rows: pl.DataFrame | None = None  # of the sampled probe, if there is one
     # `id` and one column of lists per score; null where a document is not in the score's sample.
     sampled: pl.DataFrame | None = None
 
