@@ -28,6 +28,7 @@ from assay.cli.audit import (
 )
 from assay.cli.options import Device, SkipBadRows
 from assay.cli.results import print_corpus
+from assay.errors import errors_of_model
 
 
 @app.command()
@@ -61,7 +62,6 @@ def check(
       assay check hf:my-classifier --data reviews.csv --text-column review
     """
     from assay.models.adapters.check import check_documents
-    from assay.models.foreign_errors import errors_of_model
     from assay.runs.validation import check_audit_request, resolve_device
 
     display(quiet, log_json)

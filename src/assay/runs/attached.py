@@ -20,12 +20,11 @@ from assay.config import EXACT_BELOW, Execution
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus
 from assay.engines import Task, run_graph
-from assay.errors import UserError
+from assay.errors import UserError, errors_of_model
 from assay.models.adapters.check import check_documents
 from assay.models.adapters.transformer import AttachedTransformer
 from assay.models.conformance import check_batch, check_interface
 from assay.models.fingerprint import model_fingerprint
-from assay.models.foreign_errors import errors_of_model
 from assay.models.protocol import Model
 from assay.probes import PROBES
 from assay.runs.audit import AUDIT_CELLS, inputs_of, probe_costs, scores_for

@@ -10,10 +10,9 @@ from torch import nn
 
 from assay.data.text import words
 from assay.data.vocabulary import SPECIALS
-from assay.errors import UserError
+from assay.errors import UserError, place_of
 from assay.models.build import DESCRIPTION, WEIGHTS, load_model
 from assay.models.conformance import METHODS
-from assay.models.foreign_errors import place_of
 from assay.models.protocol import Model
 from assay.plugins import import_object
 

@@ -20,10 +20,9 @@ import torch
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus, Document
 from assay.data.files import write_json, write_parquet
-from assay.errors import UserError
+from assay.errors import UserError, errors_of_model
 from assay.models.adapters.check import check_documents
 from assay.models.conformance import check_batch, check_interface, check_shapes
-from assay.models.foreign_errors import errors_of_model
 from assay.models.imposed import ImposedAttention
 from assay.models.protocol import Model
 from assay.runs.audit import AUDIT_CELLS

@@ -35,8 +35,7 @@ import torch
 
 from assay.data.corpus import Document
 from assay.data.frames import Text
-from assay.errors import UserError
-from assay.models.foreign_errors import errors_of_model
+from assay.errors import UserError, errors_of_model
 
 AttentionKind = Literal["own", "uniform", "imposed", "imitating"]
 FOLDER = "folder"  # the optional parameter of a trainer
