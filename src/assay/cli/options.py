@@ -12,7 +12,11 @@ from assay.errors import UserError
 Out = Annotated[Path, typer.Option(help="The run directory.")]
 ExactBelow = Annotated[
     int,
-    typer.Option(help="Leave-one-out is exact for documents with fewer items than this.", **WHOLE),
+    typer.Option(
+        help="Leave-one-out is exact for documents with fewer items than this; in longer ones it "
+        "stops where the effect of the deletion has faded.",
+        **WHOLE,
+    ),
 ]
 Threads = Annotated[
     int | None,

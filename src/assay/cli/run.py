@@ -140,7 +140,7 @@ def run(
     quiet: Quiet = False,
     log_json: LogJson = False,
 ) -> None:
-    """Train a model on a corpus, run every probe on it, and write the report.
+    """Train a model on a corpus, run the probes of the preset on it, and write the report.
 
     Examples:
       assay run --out runs/demo
