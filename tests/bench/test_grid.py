@@ -13,7 +13,7 @@ TINY = Size(train=24, dev=8, test=8, words=40)
 
 def test_the_grid_has_every_training_of_the_paper():
     budget = paper_budget()
-    assert (budget.together, budget.uniforms, budget.guides, budget.chains) == (8, 1, 3, 1)
+    assert (budget.together, budget.uniforms, budget.guides, budget.sweeps) == (8, 1, 3, 1)
     assert len(budget.weights) == 10
     assert budget.weights[0] == 0
     small = replace(

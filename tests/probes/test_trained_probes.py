@@ -69,7 +69,7 @@ def made_up(name: str) -> dict[ModelSpec, ModelOutputs]:
     }
     if name == "imitation":
         base = outputs[BaseModelSpec()]
-        for number in range(SCALE.chains):
+        for number in range(SCALE.sweeps):
             spec = sweep(SCALE, number)[max(SCALE.weights)]
             own = outputs[spec]
             dev = far(base.dev, own.dev.probabilities[:, 1])
@@ -300,7 +300,7 @@ def test_the_cost_is_the_far_model_s_tvd_above_that_of_lambda_zero_by_document()
     outputs = made_up("imitation")
     rows = concluded("imitation", outputs)
     base = outputs[BaseModelSpec()].test
-    for seed in range(SCALE.chains):
+    for seed in range(SCALE.sweeps):
         models = {weight: outputs[spec].test for weight, spec in sweep(SCALE, seed).items()}
         moved = {weight: prediction_tvd(base, one) for weight, one in models.items()}
         own = rows.filter(seed=seed)
@@ -377,7 +377,7 @@ def test_presets_hold_the_papers_numbers_and_seeds_replace_them():
     assert (paper.together, paper.apart, paper.guides, len(paper.weights)) == (8, 4, 5, 10)
     assert training_budget("paper", 0, None, from_scratch=True).first_epochs == 80
     five = training_budget("quick", 7, 5)
-    assert (five.seed, five.together, five.apart, five.guides, five.chains) == (7, 5, 0, 5, 5)
+    assert (five.seed, five.together, five.apart, five.guides, five.sweeps) == (7, 5, 0, 5, 5)
     assert min(five.weights) == 0.0
     assert list(paper.weights) == sorted(paper.weights)
 
@@ -385,6 +385,6 @@ def test_presets_hold_the_papers_numbers_and_seeds_replace_them():
 @pytest.mark.parametrize(("preset", "least"), [("quick", 3), ("paper", 5)])
 def test_a_preset_trains_enough_models_for_every_claim_about_several(preset: str, least: int):
     budget = training_budget(preset, 0, None)
-    assert min(budget.together + 1, budget.uniforms, budget.guides, budget.chains) >= least
+    assert min(budget.together + 1, budget.uniforms, budget.guides, budget.sweeps) >= least
     assert set(DECIDING_GUIDES) <= set(budget.imposed)
     assert len(budget.weights) >= 2

@@ -260,7 +260,7 @@ def test_a_table_without_splits_is_refused(tmp_path: Path):
 
 def test_seeds_set_the_number_of_models(texts: TrainingTexts):
     budget = Retraining(trainer_of(own.train), texts, seeds=5).budget(0)
-    assert (budget.together, budget.uniforms, budget.chains, budget.guides) == (5, 5, 5, 5)
+    assert (budget.together, budget.uniforms, budget.sweeps, budget.guides) == (5, 5, 5, 5)
     assert budget.from_scratch
 
 

@@ -108,7 +108,7 @@ def paper_budget() -> TrainingBudget:
         apart=0,
         uniforms=1,
         guides=3,
-        chains=1,
+        sweeps=1,
         imposed=imposed,
     )
 

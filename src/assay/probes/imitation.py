@@ -55,8 +55,8 @@ NOWHERE = float("nan")  # of a sweep none of whose models attends far away
 
 
 def plan(budget: TrainingBudget, corpus: Corpus) -> Sequence[ModelSpec]:
-    sweeps = [spec for number in range(budget.chains) for spec in sweep(budget, number).values()]
-    return [BaseModelSpec(), flat_model(budget), *sweeps]
+    swept = [spec for number in range(budget.sweeps) for spec in sweep(budget, number).values()]
+    return [BaseModelSpec(), flat_model(budget), *swept]
 
 
 def sweep(budget: TrainingBudget, number: int = 0) -> dict[float, TrainingSpec]:
@@ -83,7 +83,7 @@ def conclude(
 ) -> list[pl.DataFrame]:
     base = outputs[BaseModelSpec()]
     frames = _compared(base, outputs[flat_model(budget)], corpus, "uniform", budget.seed)
-    for number in range(budget.chains):
+    for number in range(budget.sweeps):
         found = {weight: outputs[one] for weight, one in sweep(budget, number).items()}
         start = pl.lit("other_start" if number else "same_start")
         swept = _swept(base, found, corpus, budget.seed + number)

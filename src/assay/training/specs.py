@@ -186,7 +186,7 @@ class TrainingBudget:
     apart: int  # models in which only one of the seeds differs, of either kind
     uniforms: int  # seeds with attention and with uniform weights
     guides: int  # seeds per kind of imposed weights
-    chains: int  # imitation: sweeps over lambda, each with its own seed
+    sweeps: int  # imitation: over lambda, each with its own seed
     weights: tuple[float, ...]  # imitation: lambda, ascending
     first_epochs: int  # imitation: of the first lambda, and of each when from scratch
     next_epochs: int  # imitation: of each further lambda, which continues the one before
@@ -226,7 +226,7 @@ def training_budget(
             apart=0 if seeds else 4,
             uniforms=seeds or 5,
             guides=seeds or 5,
-            chains=seeds or 5,
+            sweeps=seeds or 5,
             weights=PAPER_WEIGHTS,
             first_epochs=80 if from_scratch else 20,
             next_epochs=6,
@@ -242,7 +242,7 @@ def training_budget(
         apart=0,
         uniforms=seeds or 3,
         guides=seeds or 3,
-        chains=seeds or 3,
+        sweeps=seeds or 3,
         weights=QUICK_WEIGHTS,
         first_epochs=4,  # on `reviews`, the TVD of lambda 0 hardly falls afterwards
         next_epochs=3,

@@ -197,7 +197,7 @@ def budget_of(models: int) -> TrainingBudget:
         apart=0,
         uniforms=models,
         guides=models,
-        chains=models,
+        sweeps=models,
         weights=LAMBDAS,
         first_epochs=1,
         next_epochs=1,
