@@ -26,7 +26,7 @@ from assay.controls.graded.families import FAMILIES
 from assay.controls.graded.models import HandBuiltModel
 from assay.data.catalog import load_corpus
 from assay.data.corpus import Corpus, Document
-from assay.engines import run_jobs
+from assay.engines import execute_jobs
 from assay.models.protocol import Model
 from assay.runs.audit import audit_documents
 from assay.runs.jobs import TrainJob, train_model
@@ -103,16 +103,8 @@ def run_comparators(
         for seed in range(size.cases)
     ]
     cases += [ComparatorCase(TRAINED, 1.0, seed, size) for seed in range(size.motifs)]
-    with execution.watching("comparators") as watch:
-        found = run_jobs(
-            execution.engine,
-            run_case,
-            cases,
-            execution.workers,
-            ray_address=execution.ray_address,
-            watch=watch,
-        )
-        rows = [row for case in found for row in case]
+    found = execute_jobs(execution, "comparators", run_case, cases)
+    rows = [row for case in found for row in case]
     return sorted(rows, key=lambda row: (row.column, row.family, row.case))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.config import OMITTED, Execution, Settings
 from assay.controls.corpora import DATA, planted_corpus
-from assay.engines import run_jobs
+from assay.engines import execute_jobs
 from assay.models.classifier import ModelConfig
 from assay.probes import probes_of_trained_models
 from assay.runs.jobs import TrainJob
@@ -161,12 +161,4 @@ def run_trial(trial: Trial) -> Path:
 
 def run_trials(pending: Sequence[Trial], execution: Execution) -> Iterator[Path]:
     """Execute trials with any engine; yields the run directory of each."""
-    with execution.watching("controls") as watch:
-        yield from run_jobs(
-            execution.engine,
-            run_trial,
-            pending,
-            execution.workers,
-            ray_address=execution.ray_address,
-            watch=watch,
-        )
+    return execute_jobs(execution, "controls", run_trial, pending)

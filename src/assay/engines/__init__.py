@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
+from assay.config import Execution
 from assay.engines.graph import Graph, Task, Workers, execute_graph
 from assay.engines.local import process_workers, serial_workers
 from assay.engines.ray import MISSING, ray_installed, ray_session, ray_workers
@@ -34,6 +35,24 @@ def run_jobs(
     tasks = [Task(str(number), argument) for number, argument in enumerate(arguments)]
     pairs = run_graph(engine, function, tasks, workers, ray_address=ray_address, watch=watch)
     return (result for _, result in pairs)
+
+
+def execute_jobs(
+    execution: Execution,
+    label: str,
+    function: Callable[[Argument], Result],
+    arguments: Sequence[Argument],
+) -> Iterator[Result]:
+    """Run independent jobs as a command asks for it, and show their progress under a label."""
+    with execution.watching(label) as watch:
+        yield from run_jobs(
+            execution.engine,
+            function,
+            arguments,
+            execution.workers,
+            ray_address=execution.ray_address,
+            watch=watch,
+        )
 
 
 def run_graph(

@@ -30,7 +30,7 @@ from assay.controls.graded.families import (
 from assay.controls.graded.model_sets import draw_set, set_evidence
 from assay.controls.graded.models import HandBuiltModel
 from assay.data.files import read_json, write_json
-from assay.engines import run_jobs
+from assay.engines import execute_jobs
 from assay.runs.audit import audit_documents
 from assay.runs.store import Job, code_identity, finished, publish
 from assay.verdict import judge
@@ -227,13 +227,4 @@ def run_graded(
     """Draw, audit and judge every case below a folder."""
     execution = execution or Execution()
     cases = list(settings.cases((folder / FOLDER).resolve()))
-    with execution.watching("graded controls") as watch:
-        places = run_jobs(
-            execution.engine,
-            run_case,
-            cases,
-            execution.workers,
-            ray_address=execution.ray_address,
-            watch=watch,
-        )
-        return read_answers(list(places))
+    return read_answers(list(execute_jobs(execution, "graded controls", run_case, cases)))
