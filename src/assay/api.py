@@ -294,6 +294,7 @@ def export_without_text(run_dir: str | Path, out: str | Path) -> Path:
     The copy can be shared even if the documents cannot: items are shown by their position and
     documents by their number. The model and the cached jobs are not copied.
     """
+    try_tables(Path(run_dir))  # the directory may come from somebody else
     folder = copy_without_text(Path(run_dir), Path(out))
     draw_report(folder)
     return folder

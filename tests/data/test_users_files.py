@@ -226,6 +226,22 @@ def test_a_script_without_spaces_is_warned_of(tmp_path: Path) -> None:
     assert all(len(token) == 1 for token in by_character.train[0].tokens)
 
 
+@pytest.mark.parametrize("count", [60, 40], ids=["all", "most"])
+def test_sentences_that_would_be_one_item_are_refused_with_the_cure(
+    count: int, tmp_path: Path
+) -> None:
+    """They would be left out as too short, and nothing would say why."""
+    path = tmp_path / "zh.csv"
+    rng = random.Random(0)
+    letters = [chr(code) for code in range(0x4E00, 0x4F00)]
+    rows = [f"{i % 2},{''.join(rng.choices(letters, k=9))}" for i in range(count)]
+    rows += [f"{i % 2},{''.join(rng.choices(letters, k=9))} 好" for i in range(60 - count)]
+    path.write_text("\n".join(["label,text", *rows]), encoding="utf-8")
+    with pytest.raises(UserError, match=r"script without spaces: pass --tokenizer characters"):
+        table(path)
+    assert len(table(path, tokenizer="characters").classes) == 2
+
+
 def test_characters_keep_their_combining_marks() -> None:
     assert characters("E\u0301a b") == ("e\u0301", "a", "b")
 

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 import torch
 
+from assay.api import export_without_text
 from assay.data.files import write_json
 from assay.data.vocabulary import SPECIALS, Vocabulary
 from assay.errors import UserError
@@ -234,6 +235,8 @@ def test_tables_are_tried_in_a_process_of_their_own(tmp_path: Path) -> None:
     path.write_bytes(content[: len(content) // 2] + content[-200:])
     with pytest.raises(UserError, match="truncated or damaged Parquet file"):
         try_tables(folder)
+    with pytest.raises(UserError, match="truncated or damaged Parquet file"):
+        export_without_text(folder, tmp_path / "copy")
     pl.select(value=pl.repeat("a word", 40_000_000)).write_parquet(path)
     assert path.stat().st_size < 2**20
     with pytest.raises(UserError, match="unpacks to more than 100 times its size"):

@@ -76,11 +76,13 @@ class UnspacedText:
     """Counts the items that look like several words of a script without spaces."""
 
     def __init__(self) -> None:
-        self.items = self.long = 0
+        self.documents = self.whole = self.items = self.long = 0
         self.example = ""
 
     def add(self, tokens: Sequence[str]) -> None:
-        """Count the items of a document."""
+        """Count the items of a document, and the documents that are one item."""
+        self.documents += 1
+        self.whole += len(tokens) == 1
         self.items += len(tokens)
         for token in tokens:
             if len(token) > LONG_WORD and not token.isascii() and _is_unspaced(token):
@@ -96,6 +98,11 @@ class UnspacedText:
             "several words of a script without spaces: pass --tokenizer characters, or a tokenizer "
             "of that language (--tokenizer package.module:function)"
         )
+
+    @property
+    def mostly_whole(self) -> bool:
+        """Whether most documents are a single item, so that they would be left out."""
+        return 2 * self.whole > self.documents
 
 
 def _is_unspaced(token: str) -> bool:

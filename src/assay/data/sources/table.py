@@ -58,6 +58,8 @@ def read(request: Request) -> Iterator[Raw]:
         request.dropped[MALFORMED] += len(bad_rows.faults)
         request.notes.append(bad_rows.note())
     if (warning := unspaced.warning()) is not None:
+        if unspaced.mostly_whole:  # what is left after them is no corpus
+            raise UserError(f"{warning}.")
         request.notes.append(warning)
 
 
