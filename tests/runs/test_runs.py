@@ -14,8 +14,10 @@ import pytest
 import assay
 from assay.config import Execution, Settings, sample_size
 from assay.errors import UserError
+from assay.report.page import write_report
 from assay.runs.lock import locked
 from assay.runs.run import execute_run
+from assay.runs.without_text import copy_without_text
 from tests.builders.small_models import UNTRAINED
 
 SAME = (
@@ -95,6 +97,15 @@ def test_anyone_can_recompute_the_logits(undisturbed: Path):
 def test_processes_give_the_same_bytes(undisturbed: Path, tmp_path: Path):
     execute_run(MOTIF, tmp_path / "out", execution=Execution(engine="processes", workers=2))
     assert contents(tmp_path / "out") == contents(undisturbed)
+
+
+def test_brackets_and_stars_in_the_name_of_a_folder_are_no_pattern(undisturbed, tmp_path: Path):
+    """For polars they are, unless it is told otherwise."""
+    out = tmp_path / "lambda [0.1] *?{a,b}"
+    execute_run(MOTIF, out)
+    assert contents(out) == contents(undisturbed)
+    write_report(out)
+    write_report(copy_without_text(out, tmp_path / "copy [1]"))
 
 
 def test_a_second_run_in_the_same_folder_is_told_who_is_first(tmp_path: Path):

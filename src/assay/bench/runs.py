@@ -22,7 +22,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypedDict
 
-import polars as pl
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -37,6 +36,7 @@ from assay.bench.whole_run import (
     write_texts,
 )
 from assay.data.corpus import Corpus, Document
+from assay.data.files import read_parquet
 from assay.models.build import load_model
 from assay.progress import Track, untracked
 
@@ -174,7 +174,7 @@ def audited_corpus(out: Path) -> Corpus:
     """The audited documents of a run directory as the test split of a corpus."""
     trained = load_model(out)
     classes = trained.network.classes
-    table = pl.read_parquet(out / "instances.parquet", columns=["id", "tokens", "label"])
+    table = read_parquet(out / "instances.parquet", columns=["id", "tokens", "label"])
     documents = tuple(
         Document(name, tuple(tokens), classes.index(label))
         for name, tokens, label in table.iter_rows()

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from assay.config import Execution
 from assay.controls.expected import EXPECTED, NOT_KNOWN, Expected, expected
 from assay.controls.trials import FULL, ControlSettings, Trial, run_trials, trials
+from assay.data.files import read_parquet
 from assay.runs.directory import read_summary, read_verdict
 from assay.runs.manifest import Manifest
 
@@ -98,7 +98,7 @@ def wrong_answers(answers: Iterable[Answer]) -> list[Answer]:
 
 def control_model(trial: Trial) -> ControlModel:
     """Read the accuracy, the attention and the AUC of every score from a finished trial."""
-    instances = pl.read_parquet(trial.out / "instances.parquet", columns=["attention", "rationale"])
+    instances = read_parquet(trial.out / "instances.parquet", columns=["attention", "rationale"])
     mass = np.mean(
         [np.array(weights)[np.array(marks)].sum() for weights, marks in instances.rows()]
     )

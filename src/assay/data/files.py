@@ -16,7 +16,7 @@ import os
 import re
 import uuid
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, AnyStr, cast
@@ -214,6 +214,19 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def scan_parquet(*paths: Path) -> pl.LazyFrame:
+    """The tables of Parquet files, one after another, read when their rows are needed.
+
+    For polars a bracket or a star in a path is a pattern. Here a path is the name of a file.
+    """
+    return pl.scan_parquet(list(paths), glob=False)
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """The table of a Parquet file, or some of its columns."""
+    return pl.read_parquet(path, columns=columns, glob=False)
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:

@@ -123,7 +123,8 @@ def by_lot(record: RunRecord) -> list[int]:
 
 def _extremes(table: pl.DataFrame) -> Iterator[int]:
     """The lowest and the highest by each key, then the second lowest and highest, and so on."""
-    ranked = [table.drop_nulls(key).sort(key, "id")["place"].to_list() for key in SORTS]
+    narrow = table.select("place", "id", *SORTS)  # sorting copies the table
+    ranked = [narrow.drop_nulls(key).sort(key, "id")["place"].to_list() for key in SORTS]
     ends = [side for places in ranked for side in (places, places[::-1])]
     for turn in zip_longest(*ends):
         yield from (place for place in turn if place is not None)

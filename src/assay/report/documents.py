@@ -34,6 +34,8 @@ HEATS = {
     "leave_one_out": "leave-one-out",
 }
 DISAGREEMENT = "tau_attention_leave_one_out"
+LENGTH = pl.col("tokens").list.len().alias("length")
+LEFT_OUT = pl.col("leave_one_out").is_not_null().alias("left_out")
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,12 @@ def select(record: RunRecord) -> DocumentSelection | None:
     if "leave_one_out" not in record.instances.columns:
         return None
     table = with_measures(record)
-    defined = table.filter(pl.col("tau").is_not_null(), pl.col("leave_one_out").is_not_null())
-    long = defined.filter(pl.col("tokens").list.len() >= FEWEST_ITEMS)
+    # Of a large run, the lists of all documents are copied only once they are chosen.
+    narrow = table.lazy().with_row_index("place").select("place", "id", "tau", LENGTH, LEFT_OUT)
+    defined = narrow.filter(pl.col("tau").is_not_null(), "left_out").collect()
+    long = defined.filter(pl.col("length") >= FEWEST_ITEMS)
     eligible = long if len(long) else defined
-    ranked = eligible.sort("tau", "id").head(MOST_DOCUMENTS)
+    ranked = table[eligible.sort("tau", "id").head(MOST_DOCUMENTS)["place"]]
     drawn = [shown_document(row, record.classes) for row in ranked.iter_rows(named=True)]
     kept = _within_budget(drawn)
     return DocumentSelection(
@@ -124,15 +128,21 @@ def typical(record: RunRecord) -> ShownDocument | None:
 def typical_row(record: RunRecord) -> dict[str, Any] | None:
     if ADVERSARY not in record.instances.columns:
         return None
-    fitting = with_measures(record).filter(
-        pl.col(ADVERSARY).is_not_null(),
-        pl.col("jsd").is_not_null(),
-        pl.col("tokens").list.len().is_between(FEWEST_ITEMS, MOST_IN_FIGURE),
-        pl.col("prediction") == pl.col("label"),
+    table = with_measures(record)
+    fitting = (
+        table.lazy()
+        .with_row_index("place")
+        .filter(
+            pl.col(ADVERSARY).is_not_null(),
+            pl.col("jsd").is_not_null(),
+            LENGTH.is_between(FEWEST_ITEMS, MOST_IN_FIGURE),
+            pl.col("prediction") == pl.col("label"),
+        )
     )
-    if fitting.is_empty():
+    ranked = fitting.select("place", "jsd", "id").sort("jsd", "id").collect()
+    if ranked.is_empty():
         return None
-    return fitting.sort("jsd", "id").row((len(fitting) - 1) // 2, named=True)
+    return table.row(ranked["place"][(len(ranked) - 1) // 2], named=True)
 
 
 def typical_place(record: RunRecord) -> int | None:
@@ -146,10 +156,10 @@ def typical_place(record: RunRecord) -> int | None:
     row = typical_row(record)
     if row is not None:
         return record.instances["id"].index_of(row["id"])
-    lengths = pl.col("tokens").list.len()
-    table = record.instances.with_row_index("place")
-    fitting = table.filter(lengths.is_between(FEWEST_ITEMS, MOST_IN_FIGURE))
-    ranked = (fitting if len(fitting) else table).sort(pl.col("probabilities").list.max(), "id")
+    confidence = pl.col("probabilities").list.max().alias("confidence")
+    table = record.instances.select("id", LENGTH, confidence).with_row_index("place")
+    fitting = table.filter(pl.col("length").is_between(FEWEST_ITEMS, MOST_IN_FIGURE))
+    ranked = (fitting if len(fitting) else table).sort("confidence", "id")
     return int(ranked["place"][(len(ranked) - 1) // 2])
 
 

@@ -53,7 +53,7 @@ def is_measured(record: RunRecord) -> bool:
 def occurrences(record: RunRecord) -> pl.DataFrame:
     """One row per item: `word`, `document`, `prediction`, `part`, `length`, and both shares."""
     effects = pl.col("leave_one_out").list.eval(pl.element().abs())
-    table = record.instances.filter(pl.col("leave_one_out").is_not_null())
+    table = record.instances.lazy().filter(pl.col("leave_one_out").is_not_null())
     table = table.select(
         "prediction",
         "attention",
@@ -64,11 +64,16 @@ def occurrences(record: RunRecord) -> pl.DataFrame:
         document=pl.int_range(pl.len()),
         place=pl.int_ranges(0, pl.col("tokens").list.len()),
     ).filter(pl.col("total") > 0, pl.col("length") > 1)
-    return table.explode("word", "attention", "effect", "place").with_columns(
+    items = table.explode("word", "attention", "effect", "place").select(
+        "word",
+        "document",
+        "prediction",
+        "length",
         attention=pl.col("attention") * pl.col("length"),
         effect=pl.col("effect") / pl.col("total") * pl.col("length"),
         part=(pl.col("place") * POSITIONS // pl.col("length")).cast(pl.Int64),
     )
+    return items.collect()
 
 
 def word_uses(items: pl.DataFrame) -> list[WordUse]:

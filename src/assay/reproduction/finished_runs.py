@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from assay.config import VERSION, Settings
+from assay.data.files import scan_parquet
 from assay.papers.declared import Measure, Paper
 from assay.report.charts.frontier import IMITATION, Plane, plane_of
 from assay.reproduction.models import RANDOM, DeclaredModel
@@ -82,13 +83,13 @@ class FinishedRun:
 
     def _documents(self, probe: str, quantity: str) -> pl.DataFrame:
         """One quantity of every document: `instance` and `value`, null where it does not exist."""
-        table = pl.scan_parquet(self.folder / "evidence.parquet")
+        table = scan_parquet(self.folder / "evidence.parquet")
         own = (pl.col("probe") == probe) & (pl.col("quantity") == quantity)
         return table.filter(own).select("instance", "value").collect()
 
     def models(self, probe: str) -> ModelValues:
         """The values of the models that this run trained for a probe."""
-        table = pl.scan_parquet(self.folder / "evidence.parquet")
+        table = scan_parquet(self.folder / "evidence.parquet")
         own = (pl.col("probe") == probe) & pl.col("instance").is_null()
         rows = table.filter(own & pl.col("value").is_not_null() & pl.col("value").is_not_nan())
         columns = rows.select("quantity", "group", "seed", "value").collect()
@@ -120,14 +121,14 @@ class FinishedRun:
 
     def score(self, score: str) -> Interval:
         """The model's score on test with its interval over documents."""
-        table = pl.scan_parquet(self.folder / "instances.parquet")
+        table = scan_parquet(self.folder / "instances.parquet")
         columns = table.select("label", "prediction").collect()
         labels, predictions = columns["label"].to_list(), columns["prediction"].to_list()
         return score_interval(labels, predictions, list(self.classes), score, self.seed)
 
     def size(self, name: str) -> Interval:
         """A size of the corpus, one of `SIZES`, without an interval."""
-        table = pl.scan_parquet(self.folder / "instances.parquet").select("tokens").collect()
+        table = scan_parquet(self.folder / "instances.parquet").select("tokens").collect()
         if name == "mean_words":  # an item may be a sentence
             words = table["tokens"].list.join(" ").str.split(" ").list.len()
             value = float(words.to_numpy().mean())

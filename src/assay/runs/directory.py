@@ -5,13 +5,16 @@ malformed file is an error that names the file and the cure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from assay.data.files import read_parquet, scan_parquet
 from assay.data.parquet import try_parquet
 from assay.errors import UserError
+from assay.evidence import SCHEMA
 from assay.runs.manifest import CURE, Fields, Manifest, read_rows, read_run_json
 
 PROBES_FILE = "probes.json"
@@ -21,7 +24,6 @@ INSTANCE_TEXTS = ("id", "label", "prediction")
 SCORES = ("attention", "gradient", "leave_one_out", "adversary")
 NOT_PER_ITEM = ("probabilities", "bias")  # lists of numbers, but not one per item
 PER_ITEM = (*SCORES, "token_logits")
-EVIDENCE_COLUMNS = ("instance", "probe", "quantity", "group", "method", "seed", "value")
 
 
 @dataclass(frozen=True)
@@ -114,13 +116,16 @@ class ProbeRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The content of a run directory. A report is drawn from this and nothing else."""
+    """The content of a run directory. A report is drawn from this and nothing else.
+
+    The evidence of a large run has millions of rows. It stays in its file, and `rows` reads some.
+    """
 
     manifest: Manifest
     probes: Mapping[str, ProbeRecord]  # the declarations of the run's probes, by name
     classes: tuple[str, ...]
     instances: pl.DataFrame
-    evidence: pl.DataFrame
+    evidence: pl.LazyFrame
     summary: tuple[SummaryRow, ...]
     verdict: tuple[ClaimFinding, ...]
 
@@ -135,17 +140,26 @@ class RunRecord:
         items, values = self.instances["tokens"].list.len(), self.instances[name].list.len()
         return bool((items == values).all())  # nulls, for documents not in the sample, are fine
 
+    def rows(
+        self, *conditions: pl.Expr, columns: Sequence[str] = tuple(SCHEMA), **equal: str
+    ) -> pl.DataFrame:
+        """The rows of the evidence that meet all conditions, with all columns or some."""
+        try:
+            return self.evidence.filter(*conditions, **equal).select(columns).collect()
+        except (OSError, pl.exceptions.PolarsError) as fault:
+            raise UserError(f"evidence.parquet cannot be read ({fault}): {CURE}") from fault
+
     def measured(self, probe: str, quantity: str, group: str | None = None) -> pl.DataFrame:
         """`id`, `prediction` and `value` of one quantity per document; `value` may be null.
 
         The order is that of `instances`. Evidence may hold several seeds; the documents belong to
         the base model, which has the lowest seed.
         """
-        measured = self.evidence.filter(
+        measured = self.rows(
             pl.col("instance").is_not_null(),
             pl.col("group").eq_missing(pl.lit(group, dtype=pl.String)),
-            pl.col("probe") == probe,
-            pl.col("quantity") == quantity,
+            probe=probe,
+            quantity=quantity,
         )
         base = measured.sort("seed", maintain_order=True).unique(
             "instance", keep="first", maintain_order=True
@@ -230,17 +244,30 @@ def _classes(run_dir: Path, manifest: Manifest, instances: pl.DataFrame) -> tupl
     return (*known, *sorted(found - set(known)))
 
 
-def _table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+def _table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    _schema(path, columns)
+    with _readable(path):
+        return read_parquet(path)
+
+
+def _schema(path: Path, columns: Sequence[str]) -> pl.Schema:
+    """The types of a table that has all of these columns."""
     if not path.is_file():
         raise UserError(f"{path} is missing: a report is drawn from a finished run; {CURE}")
-    try:
-        table = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as fault:
-        raise UserError(f"{path} cannot be read as Parquet ({fault}): {CURE}") from fault
-    absent = [name for name in columns if name not in table.columns]
+    with _readable(path):
+        schema = scan_parquet(path).collect_schema()
+    absent = [name for name in columns if name not in schema]
     if absent:
         raise UserError(f"{path} has no column {', '.join(absent)}: {CURE}")
-    return table
+    return schema
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        raise UserError(f"{path} cannot be read as Parquet ({fault}): {CURE}") from fault
 
 
 def _instances(path: Path) -> pl.DataFrame:
@@ -277,10 +304,13 @@ def _malformed(table: pl.DataFrame) -> Iterator[tuple[pl.Expr, str]]:
         yield uneven, "`token_logits` do not have one value per value of `bias`"
 
 
-def _evidence(path: Path) -> pl.DataFrame:
-    texts = {name: pl.String() for name in ("instance", "probe", "quantity", "group", "method")}
-    table = _table(path, EVIDENCE_COLUMNS)
-    table = _typed(table, {**texts, "seed": pl.Int64(), "value": pl.Float64()}, path)
+def _evidence(path: Path) -> pl.LazyFrame:
+    """The table as it lies in its file; one with other types is read and cast."""
+    schema = _schema(path, SCHEMA.names())
+    if all(schema[name] == kind for name, kind in SCHEMA.items()):
+        table = scan_parquet(path)
+    else:
+        table = _typed(_table(path, SCHEMA.names()), dict(SCHEMA), path).lazy()
     return table.with_columns(pl.col("value").fill_nan(None))
 
 

@@ -7,11 +7,10 @@ training, costly scores of a sample, and the rows of a probe that was asked of t
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import polars as pl
 from torch import Tensor
 
 from assay.data.corpus import Corpus, Document
-from assay.data.files import read_json, write_parquet
+from assay.data.files import read_json, read_parquet, write_parquet
 from assay.models.classifier import Network
 from assay.models.view import NotApplicable, View
 from assay.runs.audit import audit_documents
@@ -100,7 +99,7 @@ def read_outputs(place: Path) -> ModelOutputs:
         read_predictions(unmarked) if unmarked.exists() else None,
         _converged(history) if history.exists() else None,
         *(
-            pl.read_parquet(place / name) if (place / name).exists() else None
+            read_parquet(place / name) if (place / name).exists() else None
             for name in (PROBE_ROWS, SAMPLED)
         ),
     )

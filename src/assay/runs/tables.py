@@ -16,7 +16,14 @@ import numpy as np
 import polars as pl
 
 from assay.data.corpus import Document
-from assay.data.files import TEMPORARY, read_json, write_file, write_parquet
+from assay.data.files import (
+    TEMPORARY,
+    read_json,
+    read_parquet,
+    scan_parquet,
+    write_file,
+    write_parquet,
+)
 from assay.evidence import empty
 from assay.runs.audit import in_order
 from assay.scores.sample import SamplePlan
@@ -58,7 +65,7 @@ class Tables:
 
 def scan_tables(folder: Path) -> Tables:
     """The tables of a run directory."""
-    return Tables(pl.scan_parquet(folder / INSTANCES), pl.scan_parquet(folder / EVIDENCE))
+    return Tables(scan_parquet(folder / INSTANCES), scan_parquet(folder / EVIDENCE))
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class AuditedParts:
     def outcomes(self) -> pl.DataFrame:
         """The `id`, `label` and `prediction` of every document."""
         columns = ["id", "label", "prediction"]
-        found = [pl.read_parquet(part / INSTANCES, columns=columns) for part in self.parts]
+        found = [read_parquet(part / INSTANCES, columns=columns) for part in self.parts]
         return in_order(pl.concat(found), "id", self.ids)
 
     def read(self) -> Tables:
@@ -109,7 +116,7 @@ class AuditedParts:
         for start in range(0, len(self.ids), rows):
             ids = self.ids[start : start + rows]
             wanted = pl.col("id").is_in(pl.Series(ids).implode())
-            found = [pl.scan_parquet(part / INSTANCES).filter(wanted) for part in self.parts]
+            found = [scan_parquet(part / INSTANCES).filter(wanted) for part in self.parts]
             frames = [frame.collect() for frame in found]
             # Diagonal: a column such as `rationale` is absent where no document of a part has one.
             yield in_order(pl.concat(frames, how="diagonal"), "id", ids)
@@ -130,7 +137,7 @@ def documents_per_group(lengths: Sequence[int]) -> int:
 def _count_kinds(files: Sequence[Path]) -> pl.DataFrame:
     """What was measured, in the order in which it first occurs, and the number of its rows."""
     counts = [
-        pl.scan_parquet(file).group_by(KIND, maintain_order=True).len().collect() for file in files
+        scan_parquet(file).group_by(KIND, maintain_order=True).len().collect() for file in files
     ]
     return pl.concat(counts).group_by(KIND, maintain_order=True).agg(pl.col("len").sum())
 
@@ -145,7 +152,7 @@ def _batches_of_kinds(kinds: pl.DataFrame) -> Iterator[pl.DataFrame]:
 def _rows_of(file: Path, kinds: pl.DataFrame) -> pl.DataFrame:
     """The rows of a file that measure one of these kinds, in the order of the file."""
     near = [pl.col(name).is_in(kinds[name].unique().implode()) for name in ("probe", "quantity")]
-    rows = pl.scan_parquet(file).filter(*near).collect()
+    rows = scan_parquet(file).filter(*near).collect()
     return rows.join(kinds.select(KIND), on=KIND, how="semi", nulls_equal=True)
 
 
@@ -177,7 +184,7 @@ def write_frames(path: Path, frames: Iterable[pl.DataFrame], rows: int) -> None:
         for number, frame in enumerate(slices(frames, rows)):
             pieces.append(Path(folder) / f"{number:06}.parquet")
             write_parquet(pieces[-1], frame)
-        joined = pl.scan_parquet(pieces)
+        joined = scan_parquet(*pieces)
         write_file(path, lambda temporary: _sink(joined, temporary, rows))
 
 

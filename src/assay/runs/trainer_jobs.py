@@ -19,7 +19,7 @@ import torch
 
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Corpus, Document
-from assay.data.files import write_json, write_parquet
+from assay.data.files import read_parquet, write_json, write_parquet
 from assay.errors import UserError, errors_of_model
 from assay.models.adapters.check import check_documents
 from assay.models.conformance import check_batch, check_interface, check_shapes
@@ -213,7 +213,7 @@ class TrainerJob:
         spec = self.source
         if isinstance(spec.objective, ImitationObjective):
             base = self.needs[spec.objective.base]
-            tables = [pl.read_parquet(base / f"{name}.parquet") for name in ("train", "dev")]
+            tables = [read_parquet(base / f"{name}.parquet") for name in ("train", "dev")]
             return AttentionRequest(
                 "imitating",
                 _by_document(tables, "attention"),

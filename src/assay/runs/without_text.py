@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from assay.data.files import write_parquet
+from assay.data.files import read_parquet, write_parquet
 from assay.errors import UserError
 from assay.runs.directory import PROBES_FILE
 from assay.runs.manifest import LEFT_OUT, RUN_FILE, TEXTS, Fields, Manifest
@@ -105,7 +105,7 @@ def export_without_text(run_dir: Path, folder: Path) -> Path:
             f"{run_dir} is not finished: repeat its command with --resume, then leave out the texts"
         )
     _check_target(run_dir, folder)
-    instances, evidence = (pl.read_parquet(run_dir / name) for name in TABLES)
+    instances, evidence = (read_parquet(run_dir / name) for name in TABLES)
     for name, table in zip(TABLES, tables_without_text(instances, evidence), strict=True):
         write_parquet(folder / name, table)
     for name in _present(run_dir, KEPT):

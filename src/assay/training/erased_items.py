@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from assay.data.corpus import Corpus, Document
+from assay.data.files import read_parquet
 from assay.data.vocabulary import SPECIALS, UNKNOWN
 from assay.statistics.keyed_random import document_keys, uniform
 from assay.statistics.ranking import descending_order
@@ -80,7 +81,7 @@ def importance_orders(
     lots = [uniform(keys[row : row + 1], len(d.tokens)) for row, d in enumerate(documents)]
     if erased.of is None:
         return [np.argsort(lot[0], kind="stable") for lot in lots]
-    frame = pl.read_parquet(folders[erased.of] / f"{split}.parquet")
+    frame = read_parquet(folders[erased.of] / f"{split}.parquet")
     scores = frame[erased.score].to_list()
     before = frame[MASKED].to_list() if MASKED in frame.columns else [None] * len(scores)
     return [

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import torch
 from torch import Tensor
 
 from assay.data.corpus import Corpus, Document
+from assay.data.files import read_parquet
 from assay.statistics.keyed_random import document_keys, permutations
 from assay.training.specs import SPLITS, ImposedWeights, ModelSpec
 
@@ -79,7 +79,7 @@ def normalized(values: Sequence[float]) -> Tensor:
 
 
 def _column(folder: Path, split: str, column: str) -> list[list[float]]:
-    lists: list[list[float]] = pl.read_parquet(folder / f"{split}.parquet")[column].to_list()
+    lists: list[list[float]] = read_parquet(folder / f"{split}.parquet")[column].to_list()
     return lists
 
 

@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from assay.data.batches import EncodedSplit, evaluation_batches
 from assay.data.corpus import Document
+from assay.data.files import read_parquet
 from assay.models.classifier import Network
 from assay.models.protocol import Model
 from assay.models.view import View
@@ -65,7 +66,7 @@ def _predict_batch(view: View, scores: Scores) -> pl.DataFrame:
 
 def read_predictions(path: Path) -> Predictions:
     """The predictions that `predict_split` wrote as Parquet."""
-    frame = pl.read_parquet(path)
+    frame = read_parquet(path)
     scores = [name for name in frame.columns if name not in DESCRIBED]
     return Predictions(
         tuple(frame["id"]),

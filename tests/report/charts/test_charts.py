@@ -84,9 +84,7 @@ def test_bars_count_every_document_once(record: RunRecord, drawn: dict[str, Figu
 def test_differences_are_taken_document_by_document(
     record: RunRecord, drawn: dict[str, Figure], name: str, quantity: str
 ) -> None:
-    wide = record.evidence.filter(probe="agreement").pivot(
-        "quantity", index="instance", values="value"
-    )
+    wide = record.rows(probe="agreement").pivot("quantity", index="instance", values="value")
     gaps = (wide["tau_gradient_leave_one_out"] - wide[quantity]).drop_nulls().to_numpy()
     mean = mean_interval(gaps, seed=record.manifest.seed)
     (band,) = [row for row in rows(drawn[name], "high") if "mean" in row["tooltip"]]

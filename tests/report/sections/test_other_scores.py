@@ -148,7 +148,7 @@ def test_without_a_contradicted_claim_nothing_is_recommended(run: RunRecord):
 
 def test_no_better_score_is_said(run: RunRecord):
     worse = evidence_of(columns_of({**FALLS, "lime": 0.15, "gradient": 0.15}))
-    changed = RunRecord(**{**vars(run), "evidence": worse})
+    changed = RunRecord(**{**vars(run), "evidence": worse.lazy()})
     [sentence] = other_scores(changed).sentences
     assert sentence.startswith("No other score of 2 did better than attention")
 

@@ -71,7 +71,7 @@ def test_every_score_has_its_line_attention_first_and_random_last(run: RunRecord
         for cell, quantity in zip(
             line.cells, ("auc", "average_precision", "precision"), strict=True
         ):
-            own = run.evidence.filter(probe="rationale", quantity=quantity, group=name)
+            own = run.rows(probe="rationale", quantity=quantity, group=name)
             assert cell is not None
             assert cell.value == pytest.approx(own["value"].mean())
             assert (cell.n, cell.skipped) == (DOCUMENTS - 1, 1)
@@ -90,7 +90,7 @@ def test_the_page_says_that_it_is_not_faithfulness(run: RunRecord):
 def test_the_figure_says_what_the_table_says(run: RunRecord):
     drawn = [figure for figure in figures(run) if figure.probe == "rationale"]
     assert len(drawn) == 1
-    mean = run.evidence.filter(quantity="auc", group="attention")["value"].mean()
+    mean = run.rows(quantity="auc", group="attention")["value"].mean()
     assert f"attention: {mean:.3f} [" in drawn[0].description
     assert "39 documents" in drawn[0].description
     rows = [row for part in drawn[0].chart.to_dict()["datasets"].values() for row in part]

@@ -10,7 +10,7 @@ from assay.report import text as words
 from assay.report.charts.intervals import IntervalLine, by_name, line_chart, tenths
 from assay.report.charts.style import ATTENTION, COMPARISON, WIDTH, Figure
 from assay.report.sections import rationale
-from assay.report.sections.other_scores import ERASURE, OWN, Measured, erasure_ranking
+from assay.report.sections.other_scores import ERASURE, OWN, Measured, erased_rows, erasure_ranking
 from assay.report.sections.tables import EVERYTHING
 from assay.runs.directory import RunRecord, SummaryRow
 
@@ -39,7 +39,7 @@ def plausible_forest(record: RunRecord) -> Iterator[Figure]:
 
 def erasure_forest(record: RunRecord) -> Iterator[Figure]:
     """How well each score finds the items whose erasure from the text moves the prediction."""
-    found = erasure_ranking(record.evidence)
+    found = erasure_ranking(erased_rows(record))
     lines = [] if found is None else [_line(e.name, e.own, e.name == OWN) for e in found.lines]
     axis = "0: random order, 1: best order found"
     said = f"Erasure from the text by score, {axis}"

@@ -60,7 +60,7 @@ def adversary_section(record: RunRecord) -> AdversarySection:
     own = [row for row in record.summary if row.probe == NAME]
     ahead = [row for row in own if row.group in [eps_group(eps) for eps in PAPER_EPS]]
     later = [row for row in own if row not in ahead and row.predicted == EVERYTHING]
-    used = record.evidence.filter(probe=NAME)["method"].drop_nulls().unique().sort()
+    used = record.rows(columns=["method"], probe=NAME)["method"].drop_nulls().unique().sort()
     return AdversarySection(
         methods=tuple(METHODS[name] for name in used if name in METHODS),
         compared=compared_weights(own),

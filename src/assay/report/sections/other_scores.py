@@ -110,7 +110,8 @@ def other_scores(record: RunRecord) -> OtherScores:
         for claim in record.verdict
         if claim.finding == "contradicted" and notion_of(claim) != PLAUSIBILITY
     ]
-    rankings = erasure_ranking(record.evidence), marks_ranking(record.evidence)
+    marked = record.rows(probe=MARKS, quantity="auc")
+    rankings = erasure_ranking(erased_rows(record)), marks_ranking(marked)
     kinds, orders = order_lines(record.summary)
     return OtherScores(*rankings, tuple(against), kinds, orders)
 
@@ -129,6 +130,11 @@ def order_lines(summary: Sequence[SummaryRow]) -> tuple[tuple[str, ...], tuple[O
         for order, name in ORDERS.items()
     ]
     return kinds, tuple(lines)
+
+
+def erased_rows(record: RunRecord) -> pl.DataFrame:
+    """The rows of the evidence that `erasure_ranking` reads."""
+    return record.rows(pl.col("quantity").is_in([*SIGNS]), probe=ERASURE)
 
 
 def erasure_ranking(evidence: pl.DataFrame) -> Ranking | None:

@@ -99,12 +99,12 @@ def without_models(summary: Iterable[SummaryRow]) -> list[SummaryRow]:
 
 def values_by_model(record: RunRecord, probe: str, quantity: str) -> dict[tuple[str, int], float]:
     """The value of every model, by (group, seed), in the order of the evidence."""
-    rows = record.evidence.filter(
+    rows = record.rows(
         pl.col("instance").is_null(),
         pl.col("group").is_not_null(),
         pl.col("value").is_not_null(),
-        pl.col("probe") == probe,
-        pl.col("quantity") == quantity,
+        probe=probe,
+        quantity=quantity,
     )
     return {(row["group"], row["seed"]): row["value"] for row in rows.iter_rows(named=True)}
 
@@ -113,12 +113,12 @@ def over_models(record: RunRecord, row: SummaryRow) -> OverModels:
     """A row over seeds, with the values of its models where they are fewer than five."""
     if row.n is None or not 1 < row.n < FEWEST_FOR_INTERVAL:
         return OverModels(row, ())
-    own = record.evidence.filter(
+    own = record.rows(
         pl.col("instance").is_null(),
         pl.col("group").eq_missing(pl.lit(row.group, dtype=pl.String)),
-        pl.col("probe") == row.probe,
-        pl.col("quantity") == row.quantity,
         pl.col("value").is_not_null(),
+        probe=row.probe,
+        quantity=row.quantity,
     )
     return OverModels(row, tuple(own.sort("seed", maintain_order=True)["value"]))
 
