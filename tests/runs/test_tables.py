@@ -155,7 +155,7 @@ def test_a_full_disk_is_an_error_with_its_cure(tmp_path, monkeypatch):
         def sink_parquet(self, *_: object, **__: object) -> None:
             raise pl.exceptions.ComputeError("underlying IO error: No space left (os error 28)")
 
-    monkeypatch.setattr(tables.pl, "scan_parquet", lambda _: Full())
+    monkeypatch.setattr(tables, "scan_parquet", lambda *_: Full())
     with pytest.raises(UserError, match="the disk is full"):
         write_frames(tmp_path / "table.parquet", [pl.DataFrame({"n": range(10)})], 5)
     assert list(tmp_path.iterdir()) == []
