@@ -16,7 +16,7 @@ import os
 import re
 import uuid
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, AnyStr, cast
@@ -224,7 +224,7 @@ def scan_parquet(*paths: Path) -> pl.LazyFrame:
     return pl.scan_parquet(list(paths), glob=False)
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """The table of a Parquet file, or some of its columns."""
     return pl.read_parquet(path, columns=columns, glob=False)
 
