@@ -35,6 +35,7 @@ from assay.report.page import write_report as draw_report
 from assay.runs.attached import (
     AttachedSettings,
     audit_attached,
+    check_askable,
     document_probes,
     trainer_probes,
 )
@@ -196,6 +197,7 @@ def audit(
         options={} if retraining is None else {"trainer": retraining.trainer.name},
     )
     check_probes(asked.probes)
+    check_askable(asked.probes, trainer is not None)
     results = audit_attached(
         attached,
         documents,

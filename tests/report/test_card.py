@@ -74,6 +74,7 @@ def test_the_command_makes_the_same_settings_again() -> None:
         "seed": 3,
         "exact_below": 9,
         "from_scratch": True,
+        "skip_bad_rows": True,
         "options": {"text-column": "my text"},
         "probes": ["a", "b"],
     }
@@ -90,6 +91,7 @@ def test_the_command_makes_the_same_settings_again() -> None:
         "--exact-below",
         "9",
         "--from-scratch",
+        "--skip-bad-rows",
         "--option",
         "text-column=my text",
         "--probes",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import yaml
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
@@ -51,3 +52,11 @@ def test_the_file_stands_in_the_run_directory(shared_run: Path):
     index = yaml.safe_load(path.read_text("utf-8"))
     assert path.name == "model-index.yml"
     assert index["model-index"][0]["results"][0]["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"), [("hf:bert", "bert"), ("lm:my-gpt", "my-gpt"), ("lm:a/b", "b")]
+)
+def test_the_model_is_named_without_its_prefix_and_folders(named: str, shown: str):
+    manifest = Manifest(Fields("run.json", {"model": {"name": named}}))
+    assert model_index(manifest, VERDICT)["model-index"][0]["name"] == shown

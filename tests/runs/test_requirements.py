@@ -11,6 +11,7 @@ from assay.runs.requirements import (
     failures,
     parse_requirements,
     probes_for,
+    refuse_unmeasured,
     requirements,
 )
 
@@ -70,6 +71,10 @@ def test_requirements_are_read_from_the_command_line():
     [
         (["stable"], ["'stable' is no CLAIM=FINDING", "top weight matters=not contradicted"]),
         (
+            ["stable=not contradicted", " stable =not undecided"],
+            ["two findings are required of 'stable' ('not contradicted' and 'not undecided')"],
+        ),
+        (
             ["stabel=suported", "needed=true"],
             [
                 "did you mean 'stable'?",
@@ -94,3 +99,14 @@ def test_no_requirement_is_a_mistake():
 def test_only_the_probes_that_the_claims_read_are_needed():
     required = requirements({"depends": "supported", "exclusive per model": "not contradicted"})
     assert probes_for(required) == ("permutation", "imitation", "seeds")
+
+
+def test_a_claim_whose_probe_is_not_asked_is_a_mistake():
+    required = requirements({"depends": "supported", "stable": "supported"})
+    with pytest.raises(UserError) as fault:
+        refuse_unmeasured(required, ["agreement"], trainer=False)
+    assert "'depends=supported' needs the probe permutation: add it to --pr" in str(fault.value)
+    assert "needs the probe seeds: it trains further models, so add --trainer." in str(fault.value)
+    with pytest.raises(UserError, match="needs the probe seeds: add it to --probes"):
+        refuse_unmeasured(required, ["permutation"], trainer=True)
+    refuse_unmeasured(required, ["seeds", "permutation"], trainer=True)

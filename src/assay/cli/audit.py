@@ -60,16 +60,16 @@ Classes = Annotated[
 ]
 Layer = Annotated[
     str | None,
-    typer.Option(help="hf: a layer, or rollout for all.", show_default="-1, the last layer"),
+    typer.Option(help="hf, lm: a layer, or rollout for all.", show_default="-1, the last layer"),
 ]
 Heads = Annotated[
-    str | None, typer.Option(help="hf: a head, or mean or max over them.", show_default="mean")
+    str | None, typer.Option(help="hf, lm: a head, or mean or max over them.", show_default="mean")
 ]
 Query = Annotated[
     str | None,
     typer.Option(
-        help="hf: whose attention: cls (first position), last, mean, or a position.",
-        show_default="cls; last for decoders",
+        help="hf, lm: whose attention: cls (first position), last, mean, or a position.",
+        show_default="cls; last for decoders and lm",
     ),
 ]
 Part = Annotated[
@@ -88,7 +88,7 @@ PromptFile = Annotated[
     typer.Option("--prompt", help="lm: a file with {text} where the document stands."),
 ]
 Download = Annotated[
-    bool, typer.Option("--download", help="hf: fetch a model that is not on this machine.")
+    bool, typer.Option("--download", help="hf, lm: fetch a model that is not on this machine.")
 ]
 Limit = Annotated[int | None, typer.Option(help="Rows to read, chosen with the seed.", **WHOLE)]
 
@@ -114,7 +114,11 @@ def audit(
     prompt: PromptFile = None,
     download: Download = False,
     probes: Annotated[
-        str, typer.Option(help="Names separated by commas, or all that need only the model.")
+        str,
+        typer.Option(
+            help="Names separated by commas, or all: those that need only the model, and with "
+            "--trainer also uniform, seeds, guide and imitation."
+        ),
     ] = "all",
     limit: Limit = None,
     sample: Annotated[
@@ -205,15 +209,17 @@ def audit(
     """
     from assay.runs.attached import (
         AttachedSettings,
+        check_askable,
         document_probes,
         execute_attached,
         trainer_probes,
     )
-    from assay.runs.requirements import parse_requirements
+    from assay.runs.requirements import parse_requirements, refuse_unmeasured
     from assay.runs.validation import check_audit_request, parse_probes, resolve_device
 
     shown = display(quiet, log_json)
     outputs = Outputs(tuple(parse_requirements(require)) if require else (), junit, card)
+    outputs.check()
     numbers = {"limit": limit, "sample": sample, "exact-below": exact_below}
     numbers |= {"seed": seed, "threads": threads, "seeds": seeds, "jobs": jobs}
     numbers |= {"train-limit": train_limit}
@@ -237,9 +243,12 @@ def audit(
         trainer=TrainerOptions(trainer, tuple(trainer_option or ()), train_limit, seeds),
     )
     usual = document_probes() if trainer is None else trainer_probes()
+    chosen = usual if asked == ALL_PROBES else asked
+    check_askable(chosen, trainer is not None)
+    refuse_unmeasured(outputs.required, chosen, trainer=trainer is not None)
     settings = AttachedSettings(
         model,
-        usual if asked == ALL_PROBES else asked,
+        chosen,
         seed=seed,
         sample=sample,
         exact_below=exact_below,

@@ -60,6 +60,8 @@ def check(
       assay check my_package.model:load --data reviews.csv
       assay check hf:my-classifier --data reviews.csv --layer 3 --heads 7
       assay check hf:my-classifier --data reviews.csv --text-column review
+      assay check lm:my-model --labels 'positive= good,negative= bad' --prompt prompt.txt
+        --data reviews.csv
     """
     from assay.models.adapters.check import check_documents
     from assay.runs.validation import check_audit_request, resolve_device

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.app import say
+from assay.errors import UserError
 
 if TYPE_CHECKING:
     from assay.runs.requirements import Requirement
@@ -21,6 +22,11 @@ class Outputs:
     required: tuple["Requirement", ...] = ()
     junit: Path | None = None
     card: bool = False
+
+    def check(self) -> None:
+        """Refuse a file that cannot be written, before hours of work."""
+        if self.junit is not None and self.junit.is_dir():
+            raise UserError(f"--junit {self.junit} is a folder: name a file.")
 
     def write(self, out: Path, quiet: bool) -> None:
         """Write the files of a finished run; exit with code 1 if a requirement is not met."""
@@ -38,7 +44,9 @@ class Outputs:
             lines += [f"Model card: {out / CARD_FILE}", f"Evaluation results: {index}"]
         failed = failures(self.required, read_verdict(out)) if self.required else []
         if self.required and not failed:
-            lines.append(f"All {len(self.required)} requirements are met.")
+            many = len(self.required) > 1
+            met = f"All {len(self.required)} requirements are" if many else "The requirement is"
+            lines.append(f"{met} met.")
         for line in () if quiet else lines:
             typer.echo(line)
         for failure in failed:

@@ -25,7 +25,7 @@ from assay.runs.directory import ClaimFinding, RunRecord
 from assay.runs.manifest import Fields
 
 CARD_FILE = "card.md"
-FLAGS: Mapping[str, str] = {"from_scratch": "--from-scratch"}  # settings that are on or off
+FLAGS = ("from_scratch", "skip_bad_rows")  # settings that are on or off
 REPEATED: Mapping[str, str] = {"trainer_options": "--trainer-option"}  # settings that are lists
 WRITTEN_APART = ("corpus", "model", "options", "probes")
 
@@ -44,18 +44,22 @@ def command(settings: Fields) -> str | None:
 def _options(settings: Fields) -> Iterator[str]:
     for name, value in settings.values.items():
         if name in FLAGS:
-            yield from (FLAGS[name],) if value else ()
+            yield from (_option(name),) if value else ()
         elif name in REPEATED:
             yield from (
                 part for each in settings.rows(name) for part in (REPEATED[name], str(each))
             )
         elif name not in WRITTEN_APART and value is not None:
-            yield from (f"--{name.replace('_', '-')}", str(value))
+            yield from (_option(name), str(value))
     for name, value in settings.section("options").values.items():
         yield from ("--option", f"{name}={value}")
     probes = settings.rows("probes")
     if probes:
         yield from ("--probes", ",".join(map(str, probes)))
+
+
+def _option(setting: str) -> str:
+    return f"--{setting.replace('_', '-')}"
 
 
 LONGEST_WHY = 1200

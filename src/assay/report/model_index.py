@@ -69,7 +69,7 @@ def _rounded(value: float | None) -> float | None:
 def _model_name(manifest: Manifest) -> str:
     """The name of the audited model without the folders that lead to it."""
     name = manifest.attached.text("name") or manifest.settings.text("encoder") or "model"
-    return PurePosixPath(name.removeprefix("hf:")).name or name
+    return PurePosixPath(name.removeprefix("hf:").removeprefix("lm:")).name or name
 
 
 def yaml_lines(value: Any, indent: str = "") -> Iterator[str]:

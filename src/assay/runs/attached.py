@@ -109,6 +109,24 @@ def trainer_probes() -> tuple[str, ...]:
     return tuple(name for name in PROBES if name in (*document_probes(), *ASKED))
 
 
+def check_askable(names: Iterable[str], trainer: bool) -> None:
+    """Raise an error that names the probes that cannot be asked of an attached model."""
+    train = [name for name in names if name in PROBES and PROBES[name].trainings is not None]
+    faults = [
+        f"the probe {name} trains assay's own networks, so it is asked of models of `assay run` "
+        "only: leave it out."
+        for name in train
+        if name not in ASKED
+    ]
+    faults += [
+        f"the probe {name} trains the model again: pass a trainer (--trainer), or leave it out."
+        for name in train
+        if name in ASKED and not trainer
+    ]
+    if faults:
+        raise UserError("\n       ".join(faults))
+
+
 def execute_attached(
     model: object,
     corpus: Corpus,

@@ -51,11 +51,19 @@ class Failure:
 
 def parse_requirements(given: Iterable[str]) -> list[Requirement]:
     """Requirements as written on the command line, CLAIM=FINDING each."""
-    pairs = [text.rpartition("=") for text in given]
-    wrong = next((text for text, parts in zip(given, pairs, strict=True) if not parts[1]), None)
-    if wrong is not None:
-        raise UserError(f"--require '{wrong}' is no CLAIM=FINDING: write for example {EXAMPLE}.")
-    return requirements({claim: wanted for claim, _, wanted in pairs})
+    claims: dict[str, str] = {}
+    for text in given:
+        name, equals, wanted = text.rpartition("=")
+        claim = name.strip()
+        if not equals:
+            raise UserError(f"--require '{text}' is no CLAIM=FINDING: write for example {EXAMPLE}.")
+        if claim in claims:
+            raise UserError(
+                f"two findings are required of '{claim}' ('{claims[claim]}' and '{wanted}'): pass "
+                "--require once for each claim."
+            )
+        claims[claim] = wanted
+    return requirements(claims)
 
 
 def requirements(claims: Mapping[str, str]) -> list[Requirement]:
@@ -84,6 +92,25 @@ def probes_for(required: Sequence[Requirement]) -> tuple[str, ...]:
     names = {each.claim for each in required}
     read = [(c.probe, *c.also_reads) for c in CLAIMS if c.name in names]
     return tuple(dict.fromkeys(probe for probes in read for probe in probes))
+
+
+def refuse_unmeasured(
+    required: Sequence[Requirement], probes: Iterable[str], *, trainer: bool
+) -> None:
+    """Raise an error if the probe of a required claim is not asked: nothing could meet it."""
+    asked, claims = set(probes), {claim.name: claim for claim in CLAIMS}
+    faults = [
+        f"--require '{each.claim}={each.wanted}' needs the probe {claims[each.claim].probe}: "
+        + (
+            "it trains further models, so add --trainer."
+            if claims[each.claim].several_models and not trainer
+            else "add it to --probes."
+        )
+        for each in required
+        if claims[each.claim].probe not in asked
+    ]
+    if faults:
+        raise UserError("\n       ".join(faults))
 
 
 def failures(required: Sequence[Requirement], verdict: Sequence[ClaimFinding]) -> list[Failure]:
