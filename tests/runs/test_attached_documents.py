@@ -110,3 +110,13 @@ def test_progress_is_reported():
 
     assay.audit(TextModel(), TEXTS, LABELS, track=track, **OPTIONS)
     assert told == [("audit", 1)]
+
+
+def test_a_limit_holds_for_a_corpus_as_for_texts():
+    corpus = TextModel().corpus(TEXTS, LABELS)
+    whole = assay.audit(TextModel(), corpus, limit=4, **OPTIONS)
+    texts = assay.audit(TextModel(), TEXTS, LABELS, limit=4, **OPTIONS)
+    same = ["tokens", "label", "prediction", "attention"]
+    assert len(whole.instances) == 4
+    assert whole.instances.select(same).equals(texts.instances.select(same))
+    assert whole.manifest.corpus.section("dropped").values == {"over the limit of 4": 2}

@@ -131,6 +131,8 @@ def test_without_labels_the_predictions_take_their_place():
         logits = model.network.logits(model.positions(batch))
     assert logits.argmax(1).tolist() == batch.labels.tolist()
     assert "predictions take their place" in corpus.notes[0]
+    audit = assay.audit(model, list(TEXTS), limit=2, probes=["permutation"])
+    assert len(audit.instances) == 2
 
 
 def test_long_texts_are_cut_and_it_is_said():
