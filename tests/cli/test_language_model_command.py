@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.runs.model_names import read_prompt
 from tests.builders.tiny_transformers import TEXTS, tiny_language_model
 from tests.cli.conftest import Output
 from tests.cli.test_mistakes import assert_refused
@@ -98,3 +99,11 @@ def test_label_words_and_prompts_are_for_language_models(
     output = assay("check", f"hf:{folder}", "--data", table, *LABELS)
     assert_refused(output, "--labels is for language models", "lm:FOLDER_OR_NAME")
     assert_refused(assay("check", "lm:", "--data", table, *LABELS), "lm:FOLDER")
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_prompt_file_of_an_editor_is_read_as_it_looks(tmp_path: Path, end: str):
+    """Some editors write a byte order mark, and most end the last line."""
+    file = tmp_path / "prompt.txt"
+    file.write_bytes(f"\ufeffReview: {{text}}{end[:-1]}\nIt is{end}".encode())
+    assert read_prompt(file) == "Review: {text}\nIt is"

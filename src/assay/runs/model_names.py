@@ -105,9 +105,9 @@ def parse_label_words(given: str) -> dict[str, str]:
 
 
 def read_prompt(file: Path) -> str:
-    """The template in a file, without the line break at its end."""
+    """The template in a file, without a byte order mark and the line break at its end."""
     try:
-        return file.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+        return file.read_text(encoding="utf-8-sig").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as fault:
         raise UserError(
             f"--prompt {file} cannot be read ({fault}): name a UTF-8 text file with {{text}} where "

@@ -15,13 +15,15 @@ from assay.data.batches import Batch, EncodedSplit
 from assay.errors import UserError
 from assay.models.adapters.check import check_model
 from assay.models.adapters.language_model import attach_language_model
-from assay.models.adapters.prompt_items import AFTER, BEFORE, Prompt
+from assay.models.adapters.prompt_items import AFTER, BEFORE, Prompt, PromptItems
 from assay.models.adapters.transformer import AttachedTransformer
 from tests.builders.tiny_transformers import (
     TEXTS,
     byte_pairs,
+    spaceless_pairs,
     stops_with_line_breaks,
     tiny_language_model,
+    tiny_transformer,
 )
 from tests.models.adapters.test_families import imposed_logits
 
@@ -166,12 +168,38 @@ def test_a_template_must_have_one_slot(template, said):
         ({"yes": " good"}, "1 label words.*at least two"),
         ({"yes": " good", "no": " "}, "does not begin a new token"),
         ({"yes": " good", "no": ""}, "does not begin a new token"),
+        ([" good", " bad"], "which word belongs to which class: pass a mapping"),
     ],
 )
 def test_label_words_must_be_told_apart_by_their_first_subword(labels, said):
     network, tokenizer = tiny_language_model("gpt2")
     with pytest.raises(UserError, match=said):
         attach_language_model(network, tokenizer, labels, Prompt(TEMPLATE))
+
+
+def test_label_words_that_share_their_space_are_refused_with_the_cure():
+    """Some tokenizers have no word with the space before it: the space is a token of its own."""
+    tokenizer = spaceless_pairs()
+    texts = PromptItems(tokenizer, Prompt(TEMPLATE), 40, pad=0)
+    with pytest.raises(UserError, match=r"same sub-word '▁'.*at the end of the prompt"):
+        texts.answers({"a": " v", "b": " u"})
+    cured = PromptItems(tokenizer, Prompt(TEMPLATE + " "), 40, pad=0)
+    assert tokenizer.convert_ids_to_tokens(cured.answers({"a": "v", "b": "u"})) == ["v", "u"]
+
+
+@pytest.mark.parametrize(
+    ("end", "word", "said"),
+    [
+        (" The story is", "dull", "no space: write ' dull'"),
+        (" The story is ", " dull", "two spaces: write 'dull'"),
+    ],
+)
+def test_a_label_word_that_follows_oddly_is_said(end, word, said):
+    network, tokenizer = tiny_language_model("gpt2")
+    labels = {"a": "!", "b": word}
+    model = attach_language_model(network, tokenizer, labels, Prompt("{text}" + end))
+    assert model.texts.notes[-1] == f"the label word {word!r} follows on the prompt with {said}"
+    assert sum("follows on" in note for note in model.texts.notes) == 1
 
 
 def test_an_unknown_label_word_is_refused():
@@ -254,3 +282,14 @@ def test_a_full_stop_that_joins_the_line_break_of_the_prompt_is_refused_with_a_c
     cured = Prompt(TEMPLATE.replace("{text}", "{text} "))
     model = attach_language_model(network, tokenizer, WORDS, cured)
     assert model.corpus(["A good story."], ["positive"]).test[0].tokens[-1] == "."
+
+
+def test_a_classifier_is_no_language_model_and_the_right_way_is_named(tmp_path, capfd):
+    """Transformers prints a table of missing weights; our sentence says it all."""
+    network, tokenizer = tiny_transformer("llama")
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    capfd.readouterr()
+    with pytest.raises(UserError, match=r"no trained weights for lm_head\.weight.*hf:FOLDER"):
+        assay.language_model(tmp_path, labels=WORDS, prompt=TEMPLATE)
+    assert capfd.readouterr() == ("", "")

@@ -62,15 +62,17 @@ def load_pretrained(name: str, kind: Kind, *, download: bool) -> tuple[Any, Any]
     if missing:
         raise UserError(
             f"'{name}' has no trained weights for {', '.join(sorted(missing))}: "
-            f"{UNFINISHED[kind]}{_language_model_hint(name, kind, where)}"
+            f"{UNFINISHED[kind]}{_other_kind_hint(name, kind, where)}"
         )
     return network.eval().requires_grad_(False), tokenizer
 
 
-def _language_model_hint(name: str, kind: Kind, where: Mapping[str, Any]) -> str:
+def _other_kind_hint(name: str, kind: Kind, where: Mapping[str, Any]) -> str:
     saved = " ".join(AutoConfig.from_pretrained(name, **where).architectures or ())
     if kind == "classifier" and ("CausalLM" in saved or "LMHead" in saved):
         return " Or ask the language model for a word: lm:FOLDER, `assay.language_model`."
+    if kind == "language model" and "SequenceClassification" in saved:
+        return " Or attach it as the classifier that it is: hf:FOLDER, `assay.huggingface`."
     return ""
 
 
@@ -166,14 +168,19 @@ def _letter_tokenizer(slow: Any) -> Any:
 
 @contextmanager
 def _bars(shown: bool) -> Iterator[None]:
-    """Leave out the progress bars of `transformers`, unless they are for a download."""
+    """Leave out the bars of `transformers`, unless they are for a download, and its warnings.
+
+    What is missing or cannot be read is an error of ours, and the model is proved afterwards.
+    """
     bars: Any = transformers_logging  # its functions have no types
-    before = bars.is_progress_bar_enabled()
+    before, level = bars.is_progress_bar_enabled(), bars.get_verbosity()
+    bars.set_verbosity_error()
     if not shown:
         bars.disable_progress_bar()
     try:
         yield
     finally:
+        bars.set_verbosity(level)
         if before:
             bars.enable_progress_bar()
 

@@ -18,6 +18,7 @@ BEFORE, AFTER = "prompt before the text", "prompt after the text"
 EXAMPLE = "a"  # a text that shows how the prompt is read
 SEPARATORS = (" ", "\n", " \n")  # that may keep the prompt and the text apart
 SHOWN = 12  # characters of the prompt on each side of the slot in a message
+SPACES = " \u2581"  # the second stands for a space in the words of sentence pieces
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,11 @@ class PromptItems(TextItems):
 
     def answers(self, labels: Mapping[str, str]) -> list[int]:
         """The ids by which the model answers: the first sub-word of every label word."""
+        if not isinstance(labels, Mapping):
+            raise UserError(
+                f"labels={labels!r} does not say which word belongs to which class: pass a "
+                'mapping, for example labels={"positive": " good", "negative": " bad"}.'
+            )
         if len(labels) < 2:
             raise UserError(
                 f"there are {len(labels)} label words: name at least two, for example "
@@ -137,15 +143,24 @@ class PromptItems(TextItems):
         for word in labels.values():
             first = self._first_subword(word)
             if first in found:
-                shared = self.tokenizer.decode([first])
-                raise UserError(
-                    f"the label words {found[first]!r} and {word!r} begin with the same sub-word "
-                    f"{shared!r}, and the model is asked for the first sub-word only: choose words "
-                    "that begin differently."
-                )
+                self._refuse_shared(found[first], word, first)
             found[first] = word
         self.label_words = tuple(labels.values())
         return list(found)
+
+    def _refuse_shared(self, one: str, other: str, first: int) -> None:
+        """Say what two label words have in common, and how to tell them apart."""
+        shared = self.tokenizer.decode([first])
+        cure = (
+            "choose words that begin differently."
+            if shared.strip(SPACES)
+            else "the tokenizer reads the space before them as a token of its own, so write it at "
+            "the end of the prompt and not in the label words."
+        )
+        raise UserError(
+            f"the label words {one!r} and {other!r} begin with the same sub-word {shared!r}, and "
+            f"the model is asked for the first sub-word only: {cure}"
+        )
 
     def _first_subword(self, word: str) -> int:
         whole = self.prompt.filled(EXAMPLE)
@@ -188,7 +203,12 @@ class PromptItems(TextItems):
             f"the label word {word!r} is known by its first sub-word {piece!r}"
             for word, piece in self._pieces.items()
         )
-        return (*super().notes, around, *parts)
+        joins = (
+            f"the label word {word!r} follows on the prompt with {fault}: write {better!r}"
+            for word in self.label_words
+            for fault, better in _joins(self.prompt.template, word)
+        )
+        return (*super().notes, around, *parts, *joins)
 
     def described(self, classes: Sequence[str]) -> dict[str, Any]:
         """The prompt, and the label word of every class."""
@@ -231,6 +251,15 @@ def _continued(tokenizer: Any, text: str) -> list[int]:
     while every and every[-1].special:
         every.pop()
     return [one.id for one in every]
+
+
+def _joins(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """What looks wrong where a label word follows on a prompt, and the word that may be meant."""
+    ends = before[-1:] + after[:1]
+    if ends == "  ":
+        yield "two spaces", after[1:]
+    elif len(ends) > 1 and ends.isascii() and ends.isalnum():
+        yield "no space", f" {after}"
 
 
 def _ids(subwords: Sequence[Subword]) -> tuple[int, ...]:
