@@ -103,6 +103,8 @@ def signs(possible: int, weaker: int, count: int = DOCUMENTS, share: float = 0.3
         rows(ids, "weaker_any", some),
         rows(ids, "weaker_share", some * share),
         rows(ids, "weaker_top", (place < weaker).astype(float), group="attention"),
+        rows(ids, "polarity_violation", (place >= 2 * weaker).astype(float), group="attention"),
+        rows(ids, "polarity_violation_expected", np.full(count, share), group="attention"),
     ]
     return sign(frames, "erase_one", 0)
 

@@ -263,11 +263,12 @@ class TestRightSign:
         assert entry("right sign", made.signs(160, 40))["finding"] == "contradicted"
 
     def test_the_published_share_of_violations_stands_beside(self):
-        beside = {
-            e["name"]: e["value"] for e in entry("right sign", made.signs(200, 150))["beside"]
-        }
-        name = "share of documents whose prediction is not weaker without the top item"
-        assert beside[name] == pytest.approx(0.25)
+        """A document whose prediction does not change is neither weaker nor a violation."""
+        violations, expected, some = entry("right sign", made.signs(200, 80))["beside"]
+        assert violations["name"].startswith("polarity violations: share of documents")
+        assert violations["value"] == pytest.approx(40 / 200)
+        assert expected["value"] == pytest.approx(0.3)
+        assert some["value"] == pytest.approx(1)
 
     def test_where_no_item_changes_the_odds_there_is_nothing_to_measure(self):
         found = entry("right sign", made.signs(2, 2))

@@ -8,8 +8,13 @@ renormalized, so an item counts as speaking for the decision if it does so more 
 together. Where hardly any item changes the odds, there is nothing to measure.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import polars as pl
 
+from assay.statistics.estimates import mean_estimate
+from assay.statistics.intervals import share_interval
 from assay.verdict.claim import (
     FAILS_BELOW,
     FAITHFULNESS_VIOLATION,
@@ -19,16 +24,19 @@ from assay.verdict.claim import (
     Reading,
 )
 from assay.verdict.single_items import (
+    RANKING,
     SingleItems,
     Wording,
     formula,
     quantities,
     read_single_items,
 )
+from assay.verdict.tables import values_of
 
 SUPPORTED_ABOVE = HOLDS_ABOVE
 CONTRADICTED_BELOW = FAILS_BELOW
 EFFECT = "weaker"
+VIOLATION, EXPECTED = "polarity_violation", "polarity_violation_expected"
 WORDING = Wording(
     too_few="Erasing a single item weakens the prediction of {asked} of {all} documents",
     found="Without the item with the highest weight, the prediction is weaker in {top} of "
@@ -37,17 +45,20 @@ WORDING = Wording(
 
 
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
-    return read_single_items(evidence, EFFECT, WORDING, _beside)
+    return read_single_items(evidence, EFFECT, WORDING, partial(_beside, evidence))
 
 
-def _beside(items: SingleItems) -> tuple[Beside, ...]:
-    against = items.share_of(1 - items.top)
-    return (
-        Beside.of(
-            "share of documents whose prediction is not weaker without the top item", against
-        ),
-        Beside.of("share that some single item weakens", items.share_of(items.some)),
-    )
+def _beside(evidence: pl.DataFrame, items: SingleItems) -> Iterator[Beside]:
+    violated, expected = (values_of(evidence, name, RANKING) for name in (VIOLATION, EXPECTED))
+    if len(violated):
+        yield Beside.of(
+            "polarity violations: share of documents whose prediction is stronger without the top "
+            "item",
+            share_interval(int(violated.sum()), len(violated)),
+        )
+    if len(expected):
+        yield Beside.of("the same without another item", mean_estimate(expected))
+    yield Beside.of("share that some single item weakens", items.share_of(items.some))
 
 
 CLAIM = Claim(
@@ -67,5 +78,5 @@ CLAIM = Claim(
     contradicted_below=CONTRADICTED_BELOW,
     formulas=(formula(EFFECT),),
     read=read,
-    quantities=quantities(EFFECT),
+    quantities=(*quantities(EFFECT), VIOLATION, EXPECTED),
 )
