@@ -244,6 +244,7 @@ def audit(
     )
     usual = document_probes() if trainer is None else trainer_probes()
     chosen = usual if asked == ALL_PROBES else asked
+    request.trainer.check()
     check_askable(chosen, trainer is not None)
     refuse_unmeasured(outputs.required, chosen, trainer=trainer is not None)
     settings = AttachedSettings(
