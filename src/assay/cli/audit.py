@@ -81,7 +81,11 @@ Part = Annotated[
 ]
 LabelWords = Annotated[
     str | None,
-    typer.Option("--labels", help="lm: the word of every class.", metavar="CLASS=WORD,..."),
+    typer.Option(
+        "--labels",
+        help="lm: the word of every class as it follows on the prompt, mostly after a space.",
+        metavar="CLASS=WORD,...",
+    ),
 ]
 PromptFile = Annotated[
     Path | None,
@@ -124,7 +128,9 @@ def audit(
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Documents for LIME, SHAP and other costly scores.", show_default=SAMPLES, **WHOLE
+            help="Documents for input_erasure, LIME, SHAP and other costly scores.",
+            show_default=SAMPLES,
+            **WHOLE,
         ),
     ] = None,
     exact_below: ExactBelow = EXACT_BELOW,

@@ -56,7 +56,9 @@ def run(
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Documents for LIME, SHAP and other costly scores.", show_default=SAMPLES, **WHOLE
+            help="Documents for input_erasure, LIME, SHAP and other costly scores.",
+            show_default=SAMPLES,
+            **WHOLE,
         ),
     ] = None,
     exact_below: ExactBelow = EXACT_BELOW,
