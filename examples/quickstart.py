@@ -1,4 +1,4 @@
-"""Audit a small model on 200 of the built-in film reviews, from Python."""
+"""Audit a small model on 2,500 of the built-in film reviews, from Python."""
 
 import sys
 
@@ -6,9 +6,9 @@ import assay
 
 page = sys.argv[1] if len(sys.argv) > 1 else "report.html"
 
-corpus = assay.load_corpus("reviews", limit=200)
+corpus = assay.load_corpus("reviews", limit=2500)
 model = assay.train(corpus, encoder="average")
-# Without `probes`, all probes run, including those that train further models.
+# Without `probes`, all usual ones are asked, also those that train further models.
 audit = assay.audit(model, corpus, probes=["agreement", "permutation", "adversary"])
 audit.report(page)
 
