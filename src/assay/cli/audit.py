@@ -9,92 +9,44 @@ import typer
 
 from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display
 from assay.cli.options import (
+    Classes,
+    Data,
+    Delimiter,
     Device,
+    Download,
+    Encoding,
     ExactBelow,
     Explain,
+    Heads,
+    Jobs,
+    LabelColumn,
+    LabelWords,
+    Layer,
+    Limit,
+    ModelName,
     Out,
+    Part,
+    PromptFile,
+    Query,
     Quiet,
+    RayAddress,
     SkipBadRows,
+    TextColumn,
     Threads,
-    TrainerOptions,
+    TokenizerName,
 )
 from assay.cli.outputs import Outputs
 from assay.cli.results import print_corpus, print_results, resumable, write_page
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
+from assay.errors import UserError
 
 if TYPE_CHECKING:
     from assay.data.corpus import Corpus
     from assay.runs.attached import Retraining
     from assay.runs.model_names import NamedModel
 
-MODEL = "package.module:object, hf:FOLDER_OR_NAME, lm:FOLDER_OR_NAME, or a run directory."
 SITE = ("layer", "heads", "query")
 SAMPLES = f"{sample_size('quick')}; fewer if they are long"
-ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL)]
-Data = Annotated[Path, typer.Option(help="CSV, TSV, JSON lines or Parquet: one document per row.")]
-TextColumn = Annotated[str | None, typer.Option(help="The column with the text.")]
-LabelColumn = Annotated[str | None, typer.Option(help="The column with the class.")]
-RationaleColumn = Annotated[
-    str | None, typer.Option(help="The column with human marks, 0 or 1 per word.")
-]
-TokenizerName = Annotated[
-    str | None,
-    typer.Option(
-        help="words, characters, blanks, package.module:function, hf:FOLDER_OR_NAME or a "
-        "tokenizer.json.",
-        show_default="the model's own, else words",
-    ),
-]
-Delimiter = Annotated[
-    str | None, typer.Option(help="The character between columns, or tab.", show_default="found")
-]
-Encoding = Annotated[
-    str | None, typer.Option(help="The encoding of the file.", show_default="utf-8")
-]
-Classes = Annotated[
-    str | None,
-    typer.Option(
-        help="Labels of the data and the model's classes, where they differ.",
-        metavar="LABEL=CLASS,...",
-    ),
-]
-Layer = Annotated[
-    str | None,
-    typer.Option(help="hf, lm: a layer, or rollout for all.", show_default="-1, the last layer"),
-]
-Heads = Annotated[
-    str | None, typer.Option(help="hf, lm: a head, or mean or max over them.", show_default="mean")
-]
-Query = Annotated[
-    str | None,
-    typer.Option(
-        help="hf, lm: whose attention: cls (first position), last, mean, or a position.",
-        show_default="cls; last for decoders and lm",
-    ),
-]
-Part = Annotated[
-    str | None,
-    typer.Option(
-        help="hf: the attention of an encoder-decoder: encoder, decoder or cross.",
-        show_default="encoder",
-    ),
-]
-LabelWords = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        help="lm: the word of every class as it follows on the prompt, mostly after a space.",
-        metavar="CLASS=WORD,...",
-    ),
-]
-PromptFile = Annotated[
-    Path | None,
-    typer.Option("--prompt", help="lm: a file with {text} where the document stands."),
-]
-Download = Annotated[
-    bool, typer.Option("--download", help="hf, lm: fetch a model that is not on this machine.")
-]
-Limit = Annotated[int | None, typer.Option(help="Rows to read, chosen with the seed.", **WHOLE)]
 
 
 @app.command()
@@ -104,7 +56,9 @@ def audit(
     out: Out = Path("runs/audit"),
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
-    rationale_column: RationaleColumn = None,
+    rationale_column: Annotated[
+        str | None, typer.Option(help="The column with human marks, 0 or 1 per word.")
+    ] = None,
     tokenizer: TokenizerName = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -163,18 +117,8 @@ def audit(
     engine: Annotated[
         str, typer.Option(help="For the trainer's models: serial, processes or ray.")
     ] = "serial",
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            help="Workers of the processes and ray engines.",
-            show_default="all cores, at most 8",
-            **WHOLE,
-        ),
-    ] = None,
-    ray_address: Annotated[
-        str | None,
-        typer.Option(help="A Ray cluster to join; otherwise Ray starts on this machine."),
-    ] = None,
+    jobs: Jobs = None,
+    ray_address: RayAddress = None,
     require: Annotated[
         list[str] | None,
         typer.Option(
@@ -231,7 +175,7 @@ def audit(
     numbers |= {"train-limit": train_limit}
     asked = parse_probes(probes)
     check_audit_request(asked, numbers, device, out, (engine, ray_address))
-    request = Request(
+    request = AuditRequest(
         model,
         data,
         {"text": text_column, "label": label_column, "rationale": rationale_column},
@@ -293,7 +237,39 @@ def audit(
 
 
 @dataclass(frozen=True)
-class Request:
+class TrainerOptions:
+    """The trainer that the user named, and how much it trains."""
+
+    name: str | None = None
+    options: tuple[str, ...] = ()
+    train_limit: int | None = None
+    seeds: int | None = None
+
+    def check(self) -> None:
+        """Refuse options of a trainer where there is none."""
+        given = {
+            "trainer-option": self.options[0] if self.options else None,
+            "train-limit": self.train_limit,
+            "seeds": self.seeds,
+        }
+        for option, value in given.items():
+            if value is not None and self.name is None:
+                raise UserError(
+                    f"--{option} {value} is for a trainer: add --trainer, or leave it out."
+                )
+
+    def record(self) -> dict[str, Any]:
+        """What was named, as the manifest records it."""
+        return {
+            "trainer": self.name,
+            "trainer_options": list(self.options) or None,
+            "train_limit": self.train_limit,
+            "seeds": self.seeds,
+        }
+
+
+@dataclass(frozen=True)
+class AuditRequest:
     """The model and the documents that the user named."""
 
     model: str

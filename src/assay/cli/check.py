@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from assay.cli.app import LogJson, app, display
-from assay.cli.audit import (
+from assay.cli.audit import AuditRequest, answer_options
+from assay.cli.options import (
     Classes,
     Data,
     Delimiter,
+    Device,
     Download,
     Encoding,
     Heads,
@@ -21,12 +23,10 @@ from assay.cli.audit import (
     Part,
     PromptFile,
     Query,
-    Request,
+    SkipBadRows,
     TextColumn,
     TokenizerName,
-    answer_options,
 )
-from assay.cli.options import Device, SkipBadRows
 from assay.cli.results import print_corpus
 from assay.errors import errors_of_model
 
@@ -68,7 +68,7 @@ def check(
 
     display(quiet, log_json)
     check_audit_request((), {"limit": limit}, device, None)
-    request = Request(
+    request = AuditRequest(
         model,
         Path(data),
         {"text": text_column, "label": label_column},

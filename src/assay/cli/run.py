@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.app import WHOLE, LogJson, WithoutText, app, cores, display, say
-from assay.cli.options import Device, ExactBelow, Explain, Out, Quiet, SkipBadRows, Threads
+from assay.cli.options import (
+    Device,
+    ExactBelow,
+    Explain,
+    Jobs,
+    Out,
+    Quiet,
+    RayAddress,
+    SkipBadRows,
+    Threads,
+)
 from assay.cli.results import print_corpus, print_results, resumable, write_page
 from assay.config import EXACT_BELOW, Execution, Settings, sample_size
 
@@ -120,18 +130,8 @@ def run(
     ] = None,
     skip_bad_rows: SkipBadRows = False,
     engine: Annotated[str, typer.Option(help="serial, processes or ray.")] = "processes",
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            help="Workers of the processes and ray engines.",
-            show_default="all cores, at most 8",
-            **WHOLE,
-        ),
-    ] = None,
-    ray_address: Annotated[
-        str | None,
-        typer.Option(help="A Ray cluster to join; otherwise Ray starts on this machine."),
-    ] = None,
+    jobs: Jobs = None,
+    ray_address: RayAddress = None,
     threads: Threads = None,
     device: Device = "cpu",
     resume: Annotated[
