@@ -94,7 +94,7 @@ def test_the_page_says_site_truncation_and_what_needs_a_trainer(audited: Path):
     assert f"The model {MODELS}:load was tested on 40 documents" in page
     assert "The heat map shows layer 2 (the first is 0), head 1" in page
     assert "only their beginning was read" in page
-    assert "Not measured, because each needs a trainer: " in page
+    assert "4 claims need a trainer and were not measured" in page
     assert f"assay audit {MODELS}:load --data FILE" in (audited / "card.md").read_text("utf-8")
 
 

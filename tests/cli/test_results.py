@@ -1,6 +1,5 @@
 """Tests of the printed verdict: the counts first, one line per claim, and the terminal's width."""
 
-from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -38,12 +37,21 @@ def test_the_longest_lines_fit_80_columns() -> None:
 @pytest.mark.parametrize(("terminal", "most"), [(60, 60), (80, 80), (120, 88)])
 def test_reasons_are_wrapped_to_the_terminal(monkeypatch, terminal: int, most: int) -> None:
     monkeypatch.setenv("COLUMNS", str(terminal))
-    _, _, *reasons = claim_lines([finding("agrees")], explain=True)
+    _, _, *reasons = claim_lines([finding("agrees")], "word")
     assert most - 12 < max(map(len, reasons)) <= most
-    assert " ".join(line.strip() for line in reasons) == WHY.strip()
+    assert " ".join(line.strip() for line in reasons).endswith(f". {WHY.strip()}")
 
 
-def test_an_explained_claim_is_said_in_a_sentence() -> None:
-    said = replace(finding("agrees"), says="Attention orders the items as other measures do.")
-    _, _, first, *_ = claim_lines([said], explain=True)
-    assert first.startswith("  Claim: Attention orders the items as other measures do.")
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ("supported", "The heat map ranks the words as other methods do."),
+        ("contradicted", "Do not read the heat map as a ranking of importance: other methods rank"),
+        ("undecided", "Not known: whether the heat map ranks the words as other methods do."),
+        ("not measured", "Not tested: whether the heat map ranks the words as other methods do."),
+    ],
+)
+def test_an_explained_claim_is_told_as_on_the_page(found: str, told: str) -> None:
+    _, line, *reasons = claim_lines([finding("agrees", found)], "word")
+    assert line.startswith(f"{found:<12} agrees")
+    assert " ".join(each.strip() for each in reasons).startswith(told)

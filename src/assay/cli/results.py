@@ -1,8 +1,8 @@
 """What a command prints of a finished run: the model's quality, the count of findings, the claims.
 
-A claim takes one line of at most 80 characters, under the name that `--require` takes. The claim as
-a sentence and the reason, with all numbers, are printed on demand (`--explain`) and stand in the
-report.
+A claim takes one line of at most 80 characters, under the name that `--require` takes. What may or
+may not be said, in the sentence of the report's first screen, and the reason with all numbers are
+printed on demand (`--explain`).
 """
 
 import shutil
@@ -30,18 +30,20 @@ def print_results(out: Path, page: Path, explain: bool) -> None:
     """Print the results of a finished run; `explain` adds the reason of every finding."""
     from assay.report.sections.agreement import fading_lines
     from assay.report.sections.sample import sample_lines
-    from assay.report.sections.verdict import guessing_sentence
-    from assay.runs.directory import read_summary, read_verdict
+    from assay.report.sections.verdict import guessing_sentence, item_word, page_answer
+    from assay.runs.directory import read_run, read_summary, read_verdict
     from assay.runs.manifest import Manifest
 
     manifest, verdict = Manifest.read(out), read_verdict(out)
     guessing = guessing_sentence(manifest)
-    if guessing is not None:
-        typer.echo(textwrap.fill(guessing, columns()))
+    opening = page_answer(verdict) if guessing is None else guessing
+    if opening:
+        typer.echo(textwrap.fill(opening, columns()))
     for line in textwrap.wrap(model_line(manifest), columns()):
         say(line)
     notes = (*fading_lines(read_summary(out)), *sample_lines(manifest))
-    for line in (*claim_lines(verdict, explain), *(textwrap.fill(n, columns()) for n in notes)):
+    word = item_word(read_run(out)) if explain else None
+    for line in (*claim_lines(verdict, word), *(textwrap.fill(n, columns()) for n in notes)):
         typer.echo(line)
     if not explain:
         typer.echo(f"Reasons: assay report {out} --explain")
@@ -83,18 +85,21 @@ def model_line(manifest: "Manifest") -> str:
     )
 
 
-def claim_lines(verdict: Sequence["ClaimFinding"], explain: bool = False) -> Iterator[str]:
-    """The count of each finding, then one line for each claim that was tested."""
-    from assay.report.sections.verdict import TESTED, counts
+def claim_lines(verdict: Sequence["ClaimFinding"], explained: str | None = None) -> Iterator[str]:
+    """The count of each finding, then one line for each claim that was tested.
+
+    With a word for what an item is called, every claim follows as a sentence, with its reason.
+    """
+    from assay.report.sections.verdict import TESTED, as_told, counts
 
     yield ", ".join(f"{number} {finding}" for finding, number in counts(verdict).items())
     for claim in verdict:
         if claim.finding in TESTED:
             yield claim_line(claim)
-        elif explain:
+        elif explained:
             yield f"{claim.finding:<12} {claim.claim}"
-        if explain:
-            said = f"Claim: {claim.says} {claim.why}" if claim.says else claim.why
+        if explained:
+            said = f"{as_told(claim, explained)} {claim.why}"
             yield from textwrap.wrap(said, columns(), initial_indent="  ", subsequent_indent="  ")
 
 

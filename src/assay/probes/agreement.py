@@ -118,7 +118,7 @@ def _quantities() -> tuple[Quantity, ...]:
         pair = f"{one} and {other}".replace("_", "-")
         direction: Direction = "higher is more faithful" if one == "attention" else "neither"
         detail = not {one, other} <= CORE
-        meaning = f"how alike {pair} order the items (Kendall's tau-b)"
+        meaning = f"how alike {pair} order the items (Kendall's tau)"
         tau = Quantity(
             f"tau_{one}_{other}", meaning, ("mean", "std"), "tau", direction, detail=detail
         )
@@ -142,7 +142,7 @@ def _verdict_quantities() -> list[Quantity]:
         pair = f"attention and {other}".replace("_", "-")
         meaning = (
             f"how alike {pair} order the items; 1: the same order, 0: no better than shuffled "
-            "weights (tau-b, and 0 where a score is the same for all items)"
+            "weights (Kendall's tau, and 0 where a score is the same for all items)"
         )
         name = f"rank_tau_attention_{other}"
         declared.append(Quantity(name, meaning, ("mean",), "tau", higher))

@@ -175,7 +175,7 @@ PROBE = Probe(
         Quantity(
             "pair_tau",
             "how alike the weights of two models order the items; 1: the same order, 0: no better "
-            "than chance (tau-b, and 0 where the weights of a model are uniform)",
+            "than chance (Kendall's tau, and 0 where the weights of a model are uniform)",
             ("mean",),
             unit="tau",
             direction="higher is more faithful",

@@ -52,6 +52,11 @@ DIFFERENCES: Mapping[str, str] = {
 QUANTITIES: Mapping[str, str] = {
     **TAU_PAIRS,
     "tau_gradient_leave_one_out": "τ of gradient with leave-one-out (the ceiling)",
+    "rank_tau_attention_gradient": "τ of attention with gradient; 0 where a score is the same for "
+    "all items",
+    "rank_tau_attention_leave_one_out": "τ of attention with leave-one-out; 0 where a score is the "
+    "same for all items",
+    "pair_tau": "τ of the weights of two models; 0 where the weights of a model are all equal",
     "tau_shuffled_gradient": "τ of shuffled attention with gradient (the floor)",
     "tau_shuffled_leave_one_out": "τ of shuffled attention with leave-one-out (the floor)",
     "max_attention": "Largest attention weight of a document",
@@ -149,6 +154,11 @@ GROUPS: Mapping[str, Mapping[str, str]] = {  # probe: what its groups are; other
         "chosen": "chosen on dev",
     },
     "deception": {"base": "this model"},
+    "fresh": {
+        "random": "random items",
+        "attention": "most attended items",
+        "gradient": "first items by gradient",
+    },
     "erase_order": {
         "random": "random",
         "attention": "attention",
@@ -170,7 +180,8 @@ def group(name: str, probe: str = "") -> str:
     """What a probe varied, or the bin of a document, in words."""
     first, *others = name.split(";")
     pair = PAIR.fullmatch(first) if probe == "seeds" else None
-    said = f"seeds {pair[1]} and {pair[2]}" if pair else GROUPS.get(probe, {}).get(first, first)
+    own = GROUPS.get(probe, {}).get(first) or SCORES.get(first, first)
+    said = f"seeds {pair[1]} and {pair[2]}" if pair else own
     bins = [other.replace("max_attention=", "largest weight ") for other in others]
     said = said.replace("max_attention=", "largest weight ")
     return ", ".join(plain(part.replace("=", " ")) for part in (said, *bins))

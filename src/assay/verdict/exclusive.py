@@ -109,7 +109,7 @@ def _beside(found: pl.DataFrame) -> Iterator[Beside]:
     said = {
         OWN: "mean of the largest JSD with the prediction held",
         SHUFFLED: "the same for shuffled weights",
-        UNIFORM: "the same for uniform weights",
+        UNIFORM: "the same for equal weights",
         FREE: "mean of the largest JSD with nothing held",
     }
     for quantity, name in said.items():

@@ -146,8 +146,8 @@ CLAIM = Claim(
     may_be_said="Look-alike models need the same attention to make the same predictions.",
     may_not_be_said="Do not say that these predictions need this heat map: a look-alike model "
     "makes the same predictions with a different heat map.",
-    effect_label="how much worse a look-alike model with other attention imitates this one than a "
-    "retrained copy does",
+    effect_label="how much worse a look-alike model imitates this one with very different "
+    "attention than with free attention",
     unit="TVD",
     probe="imitation",
     paper=WIEGREFFE_PINTER,

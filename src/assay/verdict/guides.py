@@ -27,6 +27,12 @@ SUPPORTED_ABOVE = 0.06
 CONTRADICTED_BELOW = 0.04
 OWN, SEEN, UNSEEN = "base", "seen", "unseen"
 BASELINES = {"uniform": "equal weights", "permuted": "permuted weights"}
+NAMED = {
+    OWN: "this model's weights",
+    **BASELINES,
+    SEEN: "weights of a model that saw the text",
+    UNSEEN: "weights of a model that did not",
+}
 FORMULA = (
     "common_f1(f1[base]) - max(common_f1(f1[uniform]), common_f1(f1[permuted])) "
     "- (common_f1(f1[seen]) - common_f1(f1[unseen]))"
@@ -49,7 +55,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
         f"equal and permuted ones (mean over {effect.models} trainings). Weights that may give the "
         f"label away gain {round(leak.mean(), 3) + 0:+.3f}; this is subtracted."
     )
-    beside = tuple(Beside.of(f"F1 with {name} weights", each) for name, each in scores.items())
+    beside = tuple(Beside.of(f"F1 with {NAMED[name]}", each) for name, each in scores.items())
     return Reading(
         says=says, measures=(Measure("gain minus leak", effect, FORMULA),), beside=beside
     )
@@ -67,7 +73,7 @@ CLAIM = Claim(
     unit="F1",
     probe="guide",
     paper=WIEGREFFE_PINTER,
-    yardstick="uniform and permuted weights; weights on documents seen and not seen in training",
+    yardstick="equal and permuted weights; weights on documents seen and not seen in training",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
     several_models=True,

@@ -29,7 +29,7 @@ FORMULA = "over_documents(f1_difference)"
 def read(evidence: pl.DataFrame, seed: int) -> Reading:
     tables = f1_tables(evidence, (OWN, FLAT))
     if tables is None:
-        says = "No model was trained both with attention and with uniform weights."
+        says = "No model was trained both with attention and with equal weights."
         return Reading(says=says, reason="nothing to measure")
     gain = mean_estimate(tables[OWN] - tables[FLAT], SIGNED_BOUNDS)
     own, flat = (mean_estimate(tables[name]) for name in (OWN, FLAT))
@@ -41,7 +41,7 @@ def read(evidence: pl.DataFrame, seed: int) -> Reading:
     return Reading(
         says=says,
         measures=(Measure("gain in F1", gain, FORMULA),),
-        beside=(Beside.of("F1 with attention", own), Beside.of("F1 with uniform weights", flat)),
+        beside=(Beside.of("F1 with attention", own), Beside.of("F1 with equal weights", flat)),
     )
 
 
@@ -56,7 +56,7 @@ CLAIM = Claim(
     unit="F1",
     probe="uniform",
     paper=WIEGREFFE_PINTER,
-    yardstick="the same network with uniform weights, by seed",
+    yardstick="the same network with equal weights for all items, by seed",
     supported_above=SUPPORTED_ABOVE,
     contradicted_below=CONTRADICTED_BELOW,
     several_models=True,

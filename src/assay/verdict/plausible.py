@@ -55,7 +55,8 @@ def _other_scores(evidence: pl.DataFrame, n: int) -> Iterator[Beside]:
     means = others.group_by("group").agg(pl.col("value").mean(), n=pl.len()).filter(n=n)
     for name in means.sort("value", "group", descending=(True, False))["group"]:
         estimate = mean_estimate(values_of(others, "auc", name), SHARE_BOUNDS)
-        yield Beside.of(str(name).replace("_", " "), estimate)
+        said = str(name).replace("leave_one_out", "leave-one-out").replace("_", " ")
+        yield Beside.of(said, estimate)
 
 
 CLAIM = Claim(

@@ -1,10 +1,13 @@
 """The sentences of a verdict: the numbers, the rule, and why a claim stayed undecided."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from assay.verdict.case import Case
 from assay.verdict.claim import FEWEST_DOCUMENTS, FEWEST_MODELS
+
+NUMBER = re.compile(r"\d[\d,]*")
 
 
 def explain(case: Case, found: Mapping[str, Any]) -> str:
@@ -55,7 +58,8 @@ def _reason(case: Case, found: Mapping[str, Any]) -> str:
             return f"Undecided: {count} models are too few; {FEWEST_MODELS} are needed."
         case "too few documents":
             needed = found["would_settle"]["documents"]
-            whole = "" if needed == FEWEST_DOCUMENTS else f", which takes about {needed:,} in all"
+            takes = f", which takes about {roughly(f'{needed:,}')} in all"
+            whole = "" if needed == FEWEST_DOCUMENTS else takes
             return (
                 f"Undecided: {found['n']} documents are too few; {FEWEST_DOCUMENTS} are "
                 f"needed{whole}."
@@ -107,7 +111,16 @@ def _settle(case: Case, settle: Mapping[str, int] | None) -> str:
     if settle is None:
         return " No affordable number of documents or models would settle it."
     amounts = " and ".join(f"{count:,} {unit}" for unit, count in settle.items())
-    return f" About {amounts} would settle it, if the effect stays where it is."
+    return f" About {roughly(amounts)} would settle it, if the effect stays where it is."
+
+
+def roughly(amounts: str) -> str:
+    """The numbers of a text in two digits: a plan is not exact to the document."""
+    return NUMBER.sub(lambda found: f"{float(f'{_plain(found[0]):.2g}'):,.0f}", amounts)
+
+
+def _plain(number: str) -> int:
+    return int(number.replace(",", ""))
 
 
 def percent(value: float) -> str:

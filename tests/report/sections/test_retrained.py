@@ -47,7 +47,7 @@ def cells(grid: Grid) -> dict[str, list[float | None]]:
 def test_scores_by_what_was_randomized(plain: RunRecord):
     (grid,) = grids(replace(plain, summary=ROWS))["sanity"]
     assert grid.columns == ("head random", "labels shuffled")
-    assert cells(grid) == {"attention": [1.0, 0.5], "lime": [0.25, None]}
+    assert cells(grid) == {"attention": [1.0, 0.5], "LIME": [0.25, None]}
     assert [line.documents for line in grid.lines] == [8, 3]  # LIME has a sample
 
 
@@ -76,5 +76,5 @@ def test_the_page_has_one_line_per_score(plain: RunRecord, tmp_path: Path):
     page = render(replace(plain, summary=(*plain.summary, *ROWS)))
     section = page.partition('aria-labelledby="sanity"')[2].partition("</section>")[0]
     assert section.count('<th scope="row">attention</th>') == 1
-    assert '<th scope="row">lime</th><td class="figure">3</td>' in section
+    assert '<th scope="row">LIME</th><td class="figure">3</td>' in section
     assert "RACU</th>" in page.partition('aria-labelledby="roar"')[2]

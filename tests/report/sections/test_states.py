@@ -49,7 +49,7 @@ def test_limits_need_the_whole_interval(plain: RunRecord):
     alike = states_sentence(with_means(plain, conicity=(0.9, 0.85, 0.95)))
     assert alike is not None
     assert "conicity 0.900" in alike
-    assert "permutation and erasure, cannot say much" in alike
+    assert "shuffling and erasing them, cannot say much" in alike
     unnamed = states_sentence(with_means(plain, own_item_nearest=(0.25, 0.2, 0.3)))
     assert unnamed is not None
     assert unnamed.startswith("Only 25.0 % of the items")

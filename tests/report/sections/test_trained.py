@@ -132,7 +132,7 @@ def test_the_sweep_is_compared_with_seeds_uniform_and_alternative_weights(
 ):
     tooltips = [row["tooltip"] for row in rows_of(drawn["imitation_frontier"], "tooltip")]
     assert "trained again, seed 2: mean JSD 0.200, mean TVD 0.050" in tooltips
-    assert "uniform weights: mean JSD 0.300, mean TVD 0.200" in tooltips
+    assert "equal weights: mean JSD 0.300, mean TVD 0.200" in tooltips
     means = record.measured("adversary", "max_jsd", "eps=0.01")["value"]
     cross = [line for line in tooltips if line.startswith("furthest weights per document")]
     assert cross == [
@@ -143,7 +143,7 @@ def test_the_sweep_is_compared_with_seeds_uniform_and_alternative_weights(
 
 def test_every_kind_of_mark_is_named_on_the_plane_and_no_name_covers_another(record: RunRecord):
     labels = mark_labels(plane_of(record))
-    names = {"look-alikes", "trained again", "uniform weights", "furthest weights"}
+    names = {"look-alikes", "trained again", "equal weights", "furthest weights"}
     assert {label.text for label in labels} == names
     pairs = itertools.combinations(labels, 2)
     assert not any(one.overlaps(other) for one, other in pairs)

@@ -24,9 +24,11 @@ from assay.report.charts.means import (
     erasure_forest,
     heads_forest,
     plausible_forest,
+    sanity_forest,
     sinks_forest,
     substitute_forest,
 )
+from assay.report.charts.retrained import masked_training_marks, roar_curves
 from assay.report.charts.style import Figure
 from assay.report.charts.violins import jsd_violins, permutation_violins, seed_violins
 from assay.report.charts.vocabulary import word_figures
@@ -56,6 +58,9 @@ KINDS = (
     same_output_histogram,
     sinks_forest,
     heads_forest,
+    roar_curves,
+    sanity_forest,
+    masked_training_marks,
 )
 
 

@@ -81,8 +81,19 @@ CAPTIONS: Mapping[str, str] = {
     "and with weights that know only single words. Lines are 95 % intervals.",
     "sinks_forest": "How much of the attention lies on special tokens and sinks, with 95 % "
     "intervals.",
-    "heads_forest": "How far the prediction moves when the weights of one head are made uniform, "
+    "heads_forest": "How far the prediction moves when the weights of one head are made equal, "
     "for the heads with the largest change. Lines are 95 % intervals.",
+    "fresh_forest": "F1 of models that are trained and tested on some of the items alone. The dot "
+    "is the mean, each stroke one model; an arrow means that an interval goes on beyond the plot.",
+    "roar_curves": "Accuracy of models that are trained again, as more items are masked. A curve "
+    "that falls sooner than the random one belongs to an order that knows what the task needs. "
+    "Dotted: all items masked.",
+    "sanity_forest": "How much of the order of the items a score keeps when all weights of the "
+    "model are random. A score that explains what was learned stands near 0. Lines are 95 % "
+    "intervals.",
+    "masked_training_comprehensiveness": "Erasing the first items of a score from the text. "
+    "Circles: the model itself; diamonds: models that were trained with masked texts, too.",
+    "masked_training_sufficiency": "The same for keeping the first items alone.",
     "rationale": "How well each score finds the items that are marked as the reason, with "
     "95 % intervals. The dotted line is chance.",
 }

@@ -103,7 +103,7 @@ AXIS = "how different the attention is (mean JSD)"
 SWEEP = "look-alikes"
 LABELS: Mapping[str, str] = {  # by the shape of the marks
     "triangle-up": "trained again",
-    "square": "uniform weights",
+    "square": "equal weights",
     "cross": "furthest weights",
 }
 LETTER, LINE, ABOVE = 6.5, TEXT_SIZE + 2, 10  # pixels: of a letter, of a line, label above mark
@@ -277,7 +277,7 @@ def _seeds(record: RunRecord) -> list[Point]:
 def _uniform(record: RunRecord) -> list[Point]:
     moved = values_by_model(record, IMITATION, "mean_tvd")
     return [
-        Point("uniform weights", far, moved[group, seed])
+        Point("equal weights", far, moved[group, seed])
         for (group, seed), far in values_by_model(record, IMITATION, "mean_jsd").items()
         if group == "uniform" and (group, seed) in moved
     ]

@@ -273,8 +273,8 @@ def _tooltip_effect(line: Effect) -> str:
 
 FOREST_STEP = 22  # the height of a line
 FOREST_LABEL = 190  # pixels
-PROBES = ("uniform", "guide", "deception")
-BASE = "base"  # the group of this model's attention
+PROBES = ("uniform", "guide", "deception", "fresh")
+OWN_GROUPS = ("base", "attention")  # of this model's attention
 TICK = 10  # the height of one model's stroke
 
 
@@ -321,7 +321,7 @@ def _forest(
 def _forest_lines(means: Mapping[str, SummaryRow]) -> Iterator[IntervalLine]:
     for group, row in means.items():
         if row.value is not None:
-            hue = ATTENTION if group == BASE else COMPARISON
+            hue = ATTENTION if group in OWN_GROUPS else COMPARISON
             enough = (row.n or 0) >= FEWEST_FOR_INTERVAL  # else the models' own strokes say more
             low, high = (row.low, row.high) if enough else (None, None)
             name = words.group(group, row.probe)

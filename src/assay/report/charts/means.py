@@ -17,6 +17,7 @@ from assay.runs.directory import RunRecord, SummaryRow
 STEP = 20  # the height of a line
 LABEL = 170  # pixels
 CHANCE, PERFECT = 0.5, 1.0
+RANDOMIZED = "down_to=embedding"  # the group with all weights random
 MOST_HEADS = 12  # of a figure, those that the prediction depends on most
 
 
@@ -81,9 +82,24 @@ def heads_forest(record: RunRecord) -> Iterator[Figure]:
     strongest = sorted(rows, key=lambda name: -(rows[name].value or 0.0))[:MOST_HEADS]
     lines = [_line(words.in_figure(name or ""), rows[name], True) for name in strongest]
     axis = "change of the prediction (TVD)"
-    said = f"{axis.capitalize()} with uniform weights in one head"
+    said = f"{axis.capitalize()} with equal weights in one head"
     titles = (f"the {len(lines)} strongest of {len(rows)} heads", axis, said)
     yield from _forest("heads_forest", "heads", lines, titles=titles, shown=(0.0,))
+
+
+def sanity_forest(record: RunRecord) -> Iterator[Figure]:
+    """What is left of the order of a score when everything that was learned is randomized."""
+    ending = f";{RANDOMIZED}"
+    rows = {
+        (name or "").removesuffix(ending): row
+        for name, row in _means(record, "sanity", "order_kept").items()
+        if (name or "").endswith(ending)
+    }
+    lines = [_line(words.score(name), row, name == OWN) for name, row in rows.items()]
+    axis = "τ with the score of the trained model"
+    said = "Order of the items that is kept when all weights are random, by score"
+    titles = ("all weights random", axis, said)
+    yield from _forest("sanity_forest", "sanity", lines, titles=titles)
 
 
 def _means(

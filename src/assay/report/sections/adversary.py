@@ -96,7 +96,7 @@ def sample_sentence(rows: list[SummaryRow]) -> str:
 COMPARED = {
     "max_jsd": "the model’s own weights",
     "shuffled_max_jsd": "the same weights, shuffled among the items",
-    "uniform_max_jsd": "uniform weights",
+    "uniform_max_jsd": "equal weights for all items",
     "free_jsd": "the model’s own weights, with nothing held",
 }
 

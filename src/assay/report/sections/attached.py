@@ -33,11 +33,13 @@ def _sentences(record: RunRecord) -> Iterator[str]:
             f"{count(truncated)} of the documents ({percent(share)}) are longer than the model "
             "takes: only their beginning was read."
         )
-    missing = [claim.claim for claim in record.verdict if NEEDS_TRAINER in claim.why]
+    missing = sum(NEEDS_TRAINER in claim.why for claim in record.verdict)
     if missing:
+        need = "1 claim needs" if missing == 1 else f"{count(missing)} claims need"
+        were = "was" if missing == 1 else "were"
         yield (
-            f"Not measured, because each needs a trainer: {', '.join(missing)}. assay does not "
-            "know how to train this model again."
+            f"{need} a trainer and {were} not measured: assay does not know how to train this "
+            "model again."
         )
 
 

@@ -6,6 +6,30 @@ from dataclasses import dataclass
 from assay.report import text as words
 from assay.report.sections.decisions import Decision
 
+TITLES: Mapping[str, str] = {  # what a section is about, in a few words; a probe's name is none
+    "agreement": "Other methods",
+    "permutation": "Shuffled weights",
+    "states": "States of the items",
+    "adversary": "Furthest weights",
+    "erase_one": "Without one item",
+    "erase_order": "Erased in order",
+    "input_erasure": "Erased from the text",
+    "substitute": "Weights from a table",
+    "uniform": "Equal weights",
+    "seeds": "Trained again",
+    "guide": "A simpler model",
+    "imitation": "Look-alike models",
+    "deception": "Trained to hide",
+    "roar": "Without the top items",
+    "fresh": "The top items alone",
+    "sanity": "Learning taken away",
+    "masked_training": "Masked training",
+    "rationale": "What people mark",
+    "identifiable": "Same output",
+    "sinks": "Special tokens",
+    "heads": "Head by head",
+}
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -33,7 +57,7 @@ def contents(
 ) -> list[Part]:
     """The parts of the page in their order."""
     entries = tuple(
-        Entry(key, words.plain(key), tuple(each.claim.finding for each in decided.get(key, ())))
+        Entry(key, section_title(key), tuple(each.claim.finding for each in decided.get(key, ())))
         for key in sections
     )
     return [
@@ -43,3 +67,8 @@ def contents(
         Part("evidence", "Evidence", entries),
         Part("made", "How it was made"),
     ]
+
+
+def section_title(probe: str) -> str:
+    """The short title of a probe's section; the name of a probe that is not ours."""
+    return TITLES.get(probe, words.plain(probe))

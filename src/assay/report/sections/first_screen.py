@@ -10,20 +10,20 @@ settle it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.report.sections.verdict import DECLARED, answer, item_word, notion_of, question
+from assay.report.sections.verdict import as_told, item_word, page_answer, question
 from assay.report.text import MINUS, number
 from assay.runs.directory import ClaimFinding, RunRecord
+from assay.verdict.wording import roughly
 
 WIDTH, MARGIN = 160, 6  # pixels of a strip, and what stays free at its ends
-FAITHFULNESS = "faithfulness"  # the notion that the page's title asks about
 TEN_HUNDREDTHS = 0.0995
 SHARE_OF = "share of "  # units that read as a percentage
 IN_WORDS = {  # unit of a claim: how an effect reads with it, in hundredths
     "TVD": "{} points of probability",
     "F1": "{} points of F1",
     "share of the way from shuffled to equal": "{} % of the way from chance to the same order",
-    "share of the way from random to best": "{} % of the way from a random to the best order",
-    "share of the way from random to all": "{} % of the way from a random item to the best one",
+    "share of the way from random to best": "{} % of the way from random to best",
+    "share of the way from random to all": "{} % of the way from random to best",
     "share of the JSD of shuffled weights": "{} % less freedom than shuffled weights have",
 }
 
@@ -68,13 +68,12 @@ class Strip:
 def first_screen(run: RunRecord) -> FirstScreen:
     """The sentences of the three rows."""
     word = item_word(run)
-    faithful = [claim for claim in run.verdict if notion_of(claim) == FAITHFULNESS]
     found = {finding: [c for c in run.verdict if c.finding == finding] for finding in _TESTED}
     return FirstScreen(
         may=tuple(_statement(claim, word) for claim in found["supported"]),
         may_not=tuple(_statement(claim, word) for claim in found["contradicted"]),
         unknown=tuple(_open_question(claim, word) for claim in found["undecided"]),
-        answer=answer(faithful) if faithful else "",
+        answer=page_answer(run.verdict),
         untested=len(run.verdict) - sum(map(len, found.values())),
         models=max((claim.models or 0 for claim in run.verdict), default=0),
     )
@@ -107,11 +106,7 @@ _TESTED = ("supported", "contradicted", "undecided")
 
 
 def _statement(claim: ClaimFinding, word: str) -> Statement:
-    declared, effect = DECLARED.get(claim.claim), worded_effect(claim)
-    if declared is None:
-        return Statement(claim.claim, claim.says or claim.claim, effect)
-    said = declared.may_be_said if claim.finding == "supported" else declared.may_not_be_said
-    return Statement(claim.claim, said.format(word=word, words=f"{word}s"), effect)
+    return Statement(claim.claim, as_told(claim, word), worded_effect(claim))
 
 
 UNDECIDED = {  # recorded reason: what the first screen says, and what helps if no number does
@@ -139,7 +134,7 @@ def _open_question(claim: ClaimFinding, word: str) -> Statement:
     if claim.would_settle and claim.reason in TOO_FEW:
         remedy = f"at least {claim.would_settle} are needed"
     elif claim.would_settle:
-        remedy = f"about {claim.would_settle} would settle it"
+        remedy = f"about {roughly(claim.would_settle)} would settle it"
     note = "; ".join(part for part in (reason, remedy) if part)
     asked = f"Whether {question(claim, word)}."
     return Statement(claim.claim, asked, worded_effect(claim), f"{note}." if note else "")

@@ -58,7 +58,7 @@ def _sentence(rows: Sequence[SummaryRow]) -> str:
     idle = sum(row.high is not None and row.high < LEAST_CHANGE for row in rows)
     name = shown(best.group or "")
     return (
-        f"The prediction depends most on {name}: uniform weights there move it by "
+        f"The prediction depends most on {name}: equal weights there move it by "
         f"{number(best.value)} on average. {idle} of {len(rows)} heads move it by less than "
         f"{LEAST_CHANGE:g}, with the whole interval: their heat maps would explain nothing."
     )

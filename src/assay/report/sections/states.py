@@ -18,7 +18,7 @@ def states_sentence(run: RunRecord) -> str | None:
             "The states of the items of a document are nearly alike (conicity "
             f"{number(alike.value)}; 1: all point in the same direction). Whatever the weights "
             "are, the model reads nearly the same, so tests that change only the weights, such as "
-            "permutation and erasure, cannot say much here."
+            "shuffling and erasing them, cannot say much here."
         )
     if named is not None and named.value is not None and (named.high or 1) < NAMED:
         said.append(

@@ -16,6 +16,7 @@ from assay.verdict import CLAIMS, NOTIONS, Claim, Notion
 OTHER = "other"  # the notion of a claim that this version does not know and that names none
 DECLARED: Mapping[str, Claim] = {claim.name: claim for claim in CLAIMS}
 TESTED = ("supported", "contradicted", "undecided")
+FAITHFULNESS = "faithfulness"  # the notion that the page's title asks about
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,12 @@ def answer(claims: Sequence[ClaimFinding]) -> str:
     return f"It is not known whether {notion.would_mean}."
 
 
+def page_answer(verdict: Sequence[ClaimFinding]) -> str:
+    """The answer to the question of the page, by the claims on faithfulness; empty without any."""
+    faithful = [claim for claim in verdict if notion_of(claim) == FAITHFULNESS]
+    return answer(faithful) if faithful else ""
+
+
 def _sentences(claims: list[ClaimFinding], word: str) -> Iterator[str]:
     """The answer, then every claim: what speaks against it, what may be said, what is open."""
     found = {finding: [c for c in claims if c.finding == finding] for finding in TESTED}
@@ -131,3 +138,15 @@ def question(claim: ClaimFinding, word: str) -> str:
         return declared.question.format(word=word, words=f"{word}s")
     sentence = (claim.says or claim.claim).rstrip(".")
     return sentence[:1].lower() + sentence[1:]
+
+
+def as_told(claim: ClaimFinding, word: str) -> str:
+    """A claim and its finding as one sentence that can stand alone, on the screen or in a line."""
+    declared = DECLARED.get(claim.claim)
+    if claim.finding not in ("supported", "contradicted"):
+        opening = "Not known" if claim.finding == "undecided" else "Not tested"
+        return f"{opening}: whether {question(claim, word)}."
+    if declared is None:
+        return said(claim, word)
+    sentence = declared.may_be_said if claim.finding == "supported" else declared.may_not_be_said
+    return sentence.format(word=word, words=f"{word}s")

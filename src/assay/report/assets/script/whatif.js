@@ -8,7 +8,7 @@ import {className, comparisonTable, exact, likeliest} from "./outcome.js";
 import {erased, shuffled, uniform, withOne} from "./weights.js";
 
 const MOST_TRIES = 6; // in the trace
-const NAMES = {shuffle: "shuffled", uniform: "uniform", erase: "largest erased", adversary: "furthest weights",
+const NAMES = {shuffle: "shuffled", uniform: "equal weights", erase: "largest erased", adversary: "furthest weights",
   drag: "one weight set"};
 const place = named("what-if");
 const words = named("what-if-words");
