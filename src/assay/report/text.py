@@ -92,6 +92,7 @@ SCORES: Mapping[str, str] = {
     "gradient_attention": "gradient through attention",
     "attention_polarity": "attention × polarity",
     "grad_sam": "Grad-SAM",
+    "deeplift": "DeepLift",
     "lime": "LIME",
     "kernel_shap": "kernel SHAP",
     "rationale": "marked as the reason",
@@ -154,6 +155,18 @@ GROUPS: Mapping[str, Mapping[str, str]] = {  # probe: what its groups are; other
         "chosen": "chosen on dev",
     },
     "deception": {"base": "this model"},
+    "sanity": {
+        "base": "the model itself",
+        "down_to=head": "head random",
+        "down_to=attention": "attention, too",
+        "down_to=encoder": "encoder, too",
+        "down_to=embedding": "all random",
+        "labels=shuffled": "labels shuffled",
+    },
+    "masked_training": {
+        "trained=as_is": "the model itself",
+        "trained=masked": "trained with masked text",
+    },
     "fresh": {
         "random": "random items",
         "attention": "most attended items",

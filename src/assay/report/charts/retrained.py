@@ -80,7 +80,7 @@ def _drawn(curves: Mapping[str, Curve]) -> alt.LayerChart:
     if nothing:
         every: Rows = [{"y": short(nothing[0] or 0.0), "tooltip": "all items masked"}]
         layers.append(
-            chart(every).mark_rule(strokeDash=[1, 2]).encode(y="y:Q", tooltip="tooltip:N")
+            chart(every).mark_rule(strokeDash=[1, 2]).encode(y=upward, tooltip="tooltip:N")
         )
     for name in sorted(curves, key=lambda name: _score(name) == OWN):  # attention's on top
         points = _points(name, curves[name])
@@ -89,8 +89,8 @@ def _drawn(curves: Mapping[str, Curve]) -> alt.LayerChart:
         )
         marks = chart(points).mark_point(filled=True, size=POINT, opacity=1, color=_hue(name))
         layers.append(line.encode(x=rightward, y=upward))
-        layers.append(marks.encode(x="x:Q", y="y:Q", tooltip="tooltip:N"))
-    drawn = layered(*layers, *_labels(curves, low, high))
+        layers.append(marks.encode(x=rightward, y=upward, tooltip="tooltip:N"))
+    drawn = layered(*layers, *_labels(curves, upward, (low, high)))
     return drawn.properties(width=WIDTH, height=HEIGHT, title="accuracy after training again")
 
 
@@ -107,19 +107,21 @@ def _points(name: str, curve: Curve) -> Rows:
     ]
 
 
-def _labels(curves: Mapping[str, Curve], low: float, high: float) -> Iterator[alt.Chart]:
+def _labels(
+    curves: Mapping[str, Curve], upward: alt.Y, domain: tuple[float, float]
+) -> Iterator[alt.Chart]:
     """The names at the ends of the curves, the highest first, at least a line apart."""
+    low, high = domain
     last = {name: _points(name, one)[-1] for name, one in curves.items()}
     ranked = sorted(last, key=lambda name: -float(last[name]["y"]))
     places = apart([float(last[name]["y"]) for name in ranked], (high - low) * TEXT_SIZE / HEIGHT)
-    lowest = min(places)
-    raised = max(0.0, low - lowest)  # names do not run into the axis
+    raised = max(0.0, low - min(places))  # names do not run into the axis
     for name, place in zip(ranked, places, strict=True):
         row: Rows = [{"y": short(place + raised), "name": words.group(name)}]
         text = chart(row).mark_text(
             align="left", dx=6, color=_hue(name), fontSize=TEXT_SIZE, limit=LABEL_ROOM
         )
-        yield text.encode(x=alt.value(WIDTH), y="y:Q", text="name:N")
+        yield text.encode(x=alt.value(WIDTH), y=upward, text="name:N")
 
 
 def apart(descending: Sequence[float], least: float) -> list[float]:
@@ -145,7 +147,6 @@ def _dash(name: str) -> list[int]:
 
 
 SHAPES = {"trained=as_is": "circle", "trained=masked": "diamond"}
-MODELS = {"trained=as_is": "the model itself", "trained=masked": "trained with masked text"}
 STEP = 22  # the height of a line
 LABEL = 190  # pixels
 
@@ -171,5 +172,5 @@ def _line(row: SummaryRow) -> IntervalLine:
     enough = (row.n or 0) >= FEWEST_FOR_INTERVAL
     low, high = (row.low, row.high) if enough else (None, None)
     name, value = words.group(group), row.value or 0.0
-    said = f"{name}, {MODELS.get(trained, trained)}: {value:.3f}, n = {row.n}"
+    said = f"{name}, {words.group(trained, MASKED)}: {value:.3f}, n = {row.n}"
     return IntervalLine(name, value, low, high, said, _hue(group), SHAPES.get(trained, "circle"))

@@ -12,15 +12,7 @@ from assay.report.sections.tables import EVERYTHING
 from assay.report.sections.trained import OVER_SEEDS, OverModels, over_models
 from assay.runs.directory import RunRecord, SummaryRow
 
-STEPS: Mapping[str, str] = {
-    "down_to=head": "head random",
-    "down_to=attention": "attention, too",
-    "down_to=encoder": "encoder, too",
-    "down_to=embedding": "all random",
-    "labels=shuffled": "labels shuffled",
-    "trained=as_is": "the model itself",
-    "trained=masked": "trained with masked text",
-}
+STEPS: Mapping[str, str] = {**words.GROUPS["sanity"], **words.GROUPS["masked_training"]}
 RACU = "RACU"
 Cells = dict[tuple[str, str], OverModels]  # by line and column
 
