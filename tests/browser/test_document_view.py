@@ -82,6 +82,14 @@ def test_words_that_were_searched_for_are_framed(page: Page) -> None:
     assert page.locator("#pair .hit").count() == 0
 
 
+def test_a_document_that_was_searched_for_survives_a_reload(page: Page) -> None:
+    page.fill("#search", "doc-40")
+    page.press("#search", "Enter")
+    assert title(page).startswith("document doc-40: ")
+    page.reload()
+    assert title(page).startswith("document doc-40: ")
+
+
 def test_a_search_without_hits_says_so(page: Page) -> None:
     page.fill("#search", "nowhere")
     assert page.locator("#list li").count() == 0

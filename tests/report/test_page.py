@@ -142,9 +142,9 @@ def test_each_document_is_shown_under_both_weights_with_both_predictions(page: s
     assert names == ["attention", "alternative weights, prediction within 0.01", "leave-one-out"]
     own, alternative = re.findall(r'class="outcome"><bdi>([^<]*)</bdi>', article)
     assert re.fullmatch(r"\S+ 0\.\d{3}", own)
-    assert re.fullmatch(
-        r"\S+ [<0.\d]+, moved by 0\.010 \(TVD\), weights by 0\.\d{3} \(JSD\)", alternative
-    )
+    moved = r"moved by 1\.0 points of probability"
+    weights = r"weights by 0\.\d{3} \(JSD, at most 0\.69\)"
+    assert re.fullmatch(rf"\S+ [<0.\d]+, {moved}, {weights}", alternative)
 
 
 def test_headings_descend_one_step_at_a_time(elements: Elements) -> None:

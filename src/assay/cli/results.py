@@ -100,7 +100,8 @@ def claim_lines(verdict: Sequence["ClaimFinding"], explained: str | None = None)
             yield f"{claim.finding:<12} {claim.claim}"
         if explained:
             said = f"{as_told(claim, explained)} {claim.why}"
-            yield from textwrap.wrap(said, columns(), initial_indent="  ", subsequent_indent="  ")
+            margins = {"initial_indent": "  ", "subsequent_indent": "  "}
+            yield from textwrap.wrap(said, columns(), break_on_hyphens=False, **margins)
 
 
 def claim_line(claim: "ClaimFinding") -> str:

@@ -208,7 +208,10 @@ def _heats(row: dict[str, Any], place: int, part: slice) -> Iterator[Heat]:
     yield _heat("attention", row, part, outcome=own)
     if row.get(ADVERSARY) is not None:
         predicts = _predicts(row, probability_under(row, ADVERSARY, place))
-        moved = f"moved by {number(row['moved'])} (TVD), weights by {number(row['jsd'])} (JSD)"
+        moved = (
+            f"moved by {100 * row['moved']:.1f} points of probability, weights by "
+            f"{number(row['jsd'])} (JSD, at most 0.69)"
+        )
         yield _heat(ADVERSARY, row, part, outcome=f"{predicts}, {moved}" if predicts else moved)
     if row.get("leave_one_out") is not None:
         yield _heat("leave_one_out", row, part, outcome="")

@@ -127,8 +127,8 @@ CLAIM = Claim(
     may_be_said="Very different weights would change the prediction.",
     may_not_be_said="Do not show this heat map as the only one that fits the prediction: very "
     "different weights give the same answer.",
-    effect_label="how much less freedom the weights have than shuffled ones while the prediction "
-    "stays; 0: as much, 1: none",
+    effect_label="how much less room there is for other weights with the same prediction than for "
+    "shuffled weights; 0: as much, 1: none",
     unit="share of the JSD of shuffled weights",
     probe="adversary",
     paper=JAIN_WALLACE,

@@ -24,7 +24,7 @@ IN_WORDS = {  # unit of a claim: how an effect reads with it, in hundredths
     "share of the way from shuffled to equal": "{} % of the way from chance to the same order",
     "share of the way from random to best": "{} % of the way from random to best",
     "share of the way from random to all": "{} % of the way from random to best",
-    "share of the JSD of shuffled weights": "{} % less freedom than shuffled weights have",
+    "share of the JSD of shuffled weights": "{} % less room for other weights than by chance",
 }
 
 

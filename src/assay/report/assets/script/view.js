@@ -32,6 +32,7 @@ addEventListener("hashchange", () => follow(readAddress()));
 for (const [button, by] of [["next", 1], ["previous", -1]])
   named(button).addEventListener("click", () => { step(by); keepAddress(); });
 named("list").addEventListener("click", keepAddress);
+named("search").addEventListener("keydown", (event) => { if (event.key === "Enter") keepAddress(); });
 
 document.addEventListener("open-document", (event) => {
   const {place, x, y, from} = event.detail;
@@ -47,6 +48,7 @@ document.addEventListener("search-documents", ({detail: {word, from}}) => {
   figure = from;
   named("back").hidden = !figure;
   searchFor(word);
+  keepAddress();
   goTo(named("documents"));
 });
 // Figures ask which documents are here, to draw the points of the others hollow.

@@ -35,7 +35,7 @@ function drawOutcome() {
   fill(named("what-if-result"), opening, make("b", {}, className(winner)), " ",
     exact(shares[winner]), ". It has moved by ", exact(tvd(own, shares)), " (TVD), the weights by ",
     exact(jsd(item.values.attention, weights)), " (JSD).",
-    gone ? ` ${gone} of ${weights.length} items erased.` : "");
+    gone ? ` ${gone} of ${weights.length} items have no weight.` : "");
   fill(named("what-if-classes"), comparisonTable(own, shares));
 }
 
