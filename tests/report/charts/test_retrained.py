@@ -123,3 +123,13 @@ def test_models_of_some_items_alone_are_compared(plain: RunRecord) -> None:
 def test_nothing_is_drawn_of_what_was_not_measured(plain: RunRecord) -> None:
     for kind in (roar_curves, sanity_forest, masked_training_marks, forests):
         assert list(kind(plain)) == []
+
+
+def test_an_older_name_of_a_group_is_not_drawn_again(plain: RunRecord) -> None:
+    """The evidence keeps both, because names are never renamed."""
+    rows = tuple(row("guide", "f1", group, 0.7) for group in ("base", "leak", "unseen"))
+    (figure,) = forests(replace(plain, summary=rows))
+    assert "older name" not in figure.description
+    assert "of a model that did not: 0.700" in figure.description
+    (alone,) = forests(replace(plain, summary=rows[:2]))  # a run of that time
+    assert "of a model that did not (older name): 0.700" in alone.description

@@ -25,7 +25,12 @@ from assay.report.charts.style import (
     layered,
     short,
 )
-from assay.report.sections.trained import FEWEST_FOR_INTERVAL, OVER_SEEDS, values_by_model
+from assay.report.sections.trained import (
+    FEWEST_FOR_INTERVAL,
+    OVER_SEEDS,
+    values_by_model,
+    without_repeated,
+)
 from assay.report.text import number
 from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow
 from assay.statistics.intervals import Interval
@@ -283,7 +288,7 @@ def forests(record: RunRecord) -> Iterator[Figure]:
     for probe in PROBES:
         means = {
             row.group: row
-            for row in record.summary
+            for row in without_repeated(record.summary)
             if (row.probe, row.quantity, row.statistic) == (probe, "f1", OVER_SEEDS)
             and row.group is not None
             and row.value is not None

@@ -1,6 +1,6 @@
 """Results of whole models: those trained for a probe."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -13,6 +13,7 @@ OVER_SEEDS, OVER_DOCUMENTS = "mean_over_seeds", "over_documents"
 STATISTICS = (OVER_SEEDS, OVER_DOCUMENTS)
 FEWEST_FOR_INTERVAL = 5  # models
 HALF_TVD = "mean_half_tvd"  # half of the mean TVD, as a paper printed it: for its tables only
+OLDER_NAMES: Mapping[tuple[str, str], str] = {("guide", "leak"): "unseen"}  # groups
 HEADINGS: Mapping[str, str] = {
     "f1": "F1",
     "mean_jsd": "mean JSD",
@@ -85,11 +86,18 @@ class TrainedSection:
 def trained_sections(record: RunRecord) -> dict[str, TrainedSection]:
     """The sections of the probes that train models, by probe."""
     found: dict[str, list[SummaryRow]] = {}
-    for row in record.summary:
+    for row in without_repeated(record.summary):
         whole = row.statistic in STATISTICS and row.predicted == EVERYTHING
         if whole and row.quantity != HALF_TVD:
             found.setdefault(row.probe, []).append(row)
     return {probe: _trained(record, probe, rows) for probe, rows in found.items()}
+
+
+def without_repeated(summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The rows without those that say the same again under an older name."""
+    groups = {(row.probe, row.group) for row in summary}
+    again = {(probe, old) for (probe, old), new in OLDER_NAMES.items() if (probe, new) in groups}
+    return [row for row in summary if (row.probe, row.group) not in again]
 
 
 def without_models(summary: Iterable[SummaryRow]) -> list[SummaryRow]:
