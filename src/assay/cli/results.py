@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.runs.manifest import Manifest
 
 MOST_COLUMNS = 88  # of wrapped sentences; wider lines are hard to read
+MARGIN = "  "  # before the lines that explain a claim
 
 
 def print_results(out: Path, page: Path, explain: bool) -> None:
@@ -100,8 +101,8 @@ def claim_lines(verdict: Sequence["ClaimFinding"], explained: str | None = None)
             yield f"{claim.finding:<12} {claim.claim}"
         if explained:
             said = f"{as_told(claim, explained)} {claim.why}"
-            margins = {"initial_indent": "  ", "subsequent_indent": "  "}
-            yield from textwrap.wrap(said, columns(), break_on_hyphens=False, **margins)
+            lines = textwrap.wrap(said, columns() - len(MARGIN), break_on_hyphens=False)
+            yield from (MARGIN + line for line in lines)
 
 
 def claim_line(claim: "ClaimFinding") -> str:
