@@ -1,11 +1,13 @@
 """Tests of the first screen: the three rows of sentences, and the strips of the claims."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from assay.report.page import render
 from assay.report.sections.first_screen import (
     MARGIN,
     WIDTH,
@@ -164,3 +166,15 @@ def test_effects_are_given_with_their_unit_in_words() -> None:
         "97 % of documents"
     )
     assert worded_effect(replace(BASE, effect=None)) == ""
+
+
+def test_a_keyboard_reaches_the_documents_soon_when_every_claim_was_tested(
+    shared_run: Path,
+) -> None:
+    """Links and summaries in front of them, on a wide screen, where the menu is hidden."""
+    verdict = tuple(replace(BASE, claim=claim.name) for claim in CLAIMS)
+    page = render(replace(read_run(shared_run), verdict=verdict))
+    before = page.partition("<body>")[2].partition('<h2 id="documents">')[0]
+    before = re.sub(r'<details class="menu">.*?</details>', "", before, flags=re.DOTALL)
+    stops = re.findall(r'<a (?![^>]*tabindex="-1")|<summary|<button|tabindex="0"', before)
+    assert len(CLAIMS) < len(stops) <= 15
