@@ -142,6 +142,13 @@ def test_the_tables_show_every_measured_claim():
     assert rates in "\n".join(graded_lines(answers))
 
 
+def test_a_quick_run_has_too_few_cases_for_rates_but_not_for_wrong_decisions():
+    curves = operating_curves(at_ends({"undecided": 2}, {"supported": 2}), "test")
+    assert list(rate_lines(curves))[-1].endswith("| too few cases |")
+    curves = operating_curves(at_ends({"supported": 2}, {"supported": 2}), "test")
+    assert list(rate_lines(curves))[-1].split("|")[-2].strip() == "fails"
+
+
 def test_the_figure_shows_the_shares():
     curves = operating_curves(
         at_ends({"contradicted": 4}, {"supported": 3, "undecided": 1}), "test"

@@ -16,6 +16,7 @@ from assay.controls.graded.families import DOSES, PAIRS, Role
 
 MOST_WRONG = 0.05  # of the decisions at dose 0 and at dose 1
 LEAST_DECIDED = 0.8  # of the cases at dose 0 and 1
+FEWEST_CASES = 20  # at dose 0 and at dose 1: 5 % of fewer are less than one case
 FINDINGS = ("supported", "undecided", "contradicted")
 DECIDED = ("supported", "contradicted")
 Count = tuple[int, int]  # cases, and all cases
@@ -77,6 +78,11 @@ class OperatingCurve:
     def decided(self) -> Count:
         ends = [self.at(dose).count(*DECIDED) for dose in (0.0, 1.0)]
         return sum(found for found, _ in ends), sum(of for _, of in ends)
+
+    @property
+    def has_few_cases(self) -> bool:
+        """Whether there are too few cases for rates, as in a quick run."""
+        return min(self.at(dose).n for dose in (0.0, 1.0)) < FEWEST_CASES
 
     @property
     def rises(self) -> bool:

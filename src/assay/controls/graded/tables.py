@@ -56,12 +56,18 @@ def rate_lines(curves: Sequence[OperatingCurve]) -> Iterator[str]:
             _share(curve.wrong_at_1),
             _share(curve.decided),
             "yes" if curve.rises else "no",
-            "fails" if any(curve.faults()) else "",
+            _judgment(curve),
         )
         for curve in curves
         if curve.doses
     ]
     yield from padded_table(RATE_COLUMNS, rows)
+
+
+def _judgment(curve: OperatingCurve) -> str:
+    if curve.has_few_cases:
+        return "fails" if any(curve.wrong()) else "too few cases"
+    return "fails" if any(curve.faults()) else ""
 
 
 def finding_lines(curves: Sequence[OperatingCurve]) -> Iterator[str]:
