@@ -13,7 +13,7 @@ from assay.errors import UserError
 from assay.models.build import build_model
 from assay.models.classifier import Network
 from assay.runs.jobs import run_training
-from assay.runs.store import checkpoint_path, sweep
+from assay.runs.store import checkpoint_path, remove_leftovers
 from assay.training import checkpoints
 from assay.training.checkpoints import LONG_EPOCH, Epoch, EpochCheckpoints, Progress
 from assay.training.loop import Training, fit
@@ -174,12 +174,12 @@ def test_a_job_continues_from_its_checkpoint_and_removes_it(tmp_path, every_epoc
     with pytest.raises(Stopped):
         run_training(task, folder, stop_in(3))
     checkpoint = checkpoint_path(folder, task.job)
-    sweep(folder)
+    remove_leftovers(folder)
     assert checkpoint.exists()  # a resumed run sweeps first and still finds it
     place = run_training(task, folder)
     assert not checkpoint.exists()
     for name in ("model.safetensors", "model.json", "training.json"):
         assert (place / name).read_bytes() == (whole / name).read_bytes()
     checkpoint.write_bytes(b"of a worker that outlived its run")
-    sweep(folder)
+    remove_leftovers(folder)
     assert not checkpoint.exists()

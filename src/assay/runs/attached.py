@@ -35,7 +35,7 @@ from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
 from assay.runs.results import Results, write_results
 from assay.runs.run import describe_corpus, test_metrics, versions
-from assay.runs.store import sweep
+from assay.runs.store import remove_leftovers
 from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming
 from assay.runs.trainer_jobs import AttachedBase
@@ -152,7 +152,7 @@ def execute_attached(
         with timing.stage("tables"):
             write_results(results, out, execution.without_text)
         timing.write(out)
-        sweep(out)
+        remove_leftovers(out)
 
 
 def audit_attached(

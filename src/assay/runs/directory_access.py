@@ -8,7 +8,7 @@ from assay.data.files import TEMPORARY
 from assay.errors import UserError
 from assay.runs.lock import LOCK, check_free, locked
 from assay.runs.manifest import RUN_FILE, Manifest
-from assay.runs.store import sweep
+from assay.runs.store import remove_leftovers
 from assay.runs.without_text import remove_private
 
 
@@ -60,7 +60,7 @@ def is_done(out: Path, settings: Mapping[str, Any], resume: bool, without_text: 
     if not (manifest.is_complete and without_text):
         return False
     with locked(out):
-        sweep(out)
+        remove_leftovers(out)
         remove_private(out)
     return True
 
@@ -81,6 +81,6 @@ def _check_same_texts(out: Path, held: bool, asked: bool) -> None:
 def prepare_directory(out: Path, settings: Mapping[str, Any], without_text: bool = False) -> None:
     """Make the folder this run's, after removing what a killed process left half-written."""
     if out.is_dir():
-        sweep(out)
+        remove_leftovers(out)
     if not (out / RUN_FILE).exists():
         Manifest.running(settings, without_text).write(out)

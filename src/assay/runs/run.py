@@ -29,7 +29,7 @@ from assay.runs.jobs import AuditJob, TrainJob, audit_parts, run_audit, run_trai
 from assay.runs.lock import locked
 from assay.runs.manifest import Manifest
 from assay.runs.results import Results, write_results
-from assay.runs.store import copy_file, finished, sweep
+from assay.runs.store import copy_file, finished, remove_leftovers
 from assay.runs.tables import AuditedParts
 from assay.runs.timing import RunTiming
 from assay.runs.training_graph import (
@@ -114,7 +114,7 @@ def _fill(
             _copy_models(out, place, trained)
         write_results(results, out, execution.without_text)
     timing.write(out)
-    sweep(out)  # what workers left that were killed while the run went on
+    remove_leftovers(out)  # what workers left that were killed while the run went on
 
 
 def _copy_models(out: Path, place: Path, trained: TrainedEvidence) -> None:

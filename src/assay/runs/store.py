@@ -126,7 +126,7 @@ def copy_file(source: Path, target: Path) -> None:
     write_file(target, lambda unfinished: shutil.copyfile(source, unfinished))
 
 
-def sweep(folder: Path) -> None:
+def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes were writing, and checkpoints of trainings that are finished."""
     for left in folder.rglob(f"{TEMPORARY}*"):
         shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
