@@ -11,7 +11,6 @@ import pytest
 from assay.report import vocabulary
 from assay.report.charts.style import live
 from assay.report.charts.vocabulary import word_figures
-from assay.report.sections.words import words_section
 from assay.report.vocabulary import (
     by_frequency,
     by_length,
@@ -21,6 +20,7 @@ from assay.report.vocabulary import (
     plotted_words,
     under_read,
     word_uses,
+    words_section,
 )
 from assay.runs.directory import RunRecord, read_run
 

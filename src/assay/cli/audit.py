@@ -35,8 +35,7 @@ from assay.cli.options import (
     Threads,
     TokenizerName,
 )
-from assay.cli.outputs import Outputs
-from assay.cli.results import print_corpus, print_results, resumable, write_page
+from assay.cli.results import Outputs, print_corpus, print_results, resumable, write_page
 from assay.config import ALL_PROBES, EXACT_BELOW, Execution, sample_size
 from assay.errors import UserError
 

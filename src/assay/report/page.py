@@ -36,20 +36,19 @@ from assay.report.sections.adversary import adversary_section
 from assay.report.sections.agreement import fading_check, matrix
 from assay.report.sections.contents import contents
 from assay.report.sections.decisions import decisions
-from assay.report.sections.first_screen import first_screen, strips, worded_effect
+from assay.report.sections.first_screen import first_screen, states_sentence, strips, worded_effect
 from assay.report.sections.heads import heads_section
 from assay.report.sections.other_scores import other_scores
 from assay.report.sections.published import published
 from assay.report.sections.retrained import grids
 from assay.report.sections.run import describe_run
 from assay.report.sections.sample import sample_sentences
-from assay.report.sections.states import states_sentence
 from assay.report.sections.tables import tables
 from assay.report.sections.trained import trained_sections, without_models
 from assay.report.sections.verdict import by_notion, counts, guessing_sentence, item_word
-from assay.report.sections.words import NAME as WORDS
-from assay.report.sections.words import words_section
 from assay.report.text import count, number, percent
+from assay.report.vocabulary import SECTION as WORDS
+from assay.report.vocabulary import words_section
 from assay.runs.directory import RunRecord, read_run
 from assay.verdict.error_rates import error_rates
 

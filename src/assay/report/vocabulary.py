@@ -5,12 +5,15 @@ the same. A word whose attention is above its effect is over-read: the heat map 
 than it does. A word below is under-read. The mean is over all occurrences in the tested documents.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from assay.report.text import in_figure
 from assay.runs.directory import RunRecord
 
+SECTION = "words"  # of the page
 FEWEST_DOCUMENTS = 5  # of a word that is listed
 MOST_WORDS = 160  # in a figure: the most frequent and the most over- and under-read
 NAMED = 6  # words on each side that the page names
@@ -156,3 +159,34 @@ def _profiles(table: pl.DataFrame, where: pl.Expr, names: dict[int, str]) -> lis
         Profile(names[row["bin"]], row["count"], row["attention"], row["effect"])
         for row in means.iter_rows(named=True)
     ]
+
+
+@dataclass(frozen=True)
+class NamedWord:
+    """A word with its two shares, as the page lists it."""
+
+    word: str
+    documents: int
+    attention: float
+    effect: float
+
+
+@dataclass(frozen=True)
+class WordsSection:
+    over: tuple[NamedWord, ...]
+    under: tuple[NamedWord, ...]
+    fewest: int = FEWEST_DOCUMENTS
+
+
+def words_section(run: RunRecord) -> WordsSection | None:
+    """The words at both ends; None where there is nothing to compare."""
+    if not is_measured(run):
+        return None
+    uses = word_uses(occurrences(run))
+    return WordsSection(_named(over_read(uses)), _named(under_read(uses))) if uses else None
+
+
+def _named(uses: Sequence[WordUse]) -> tuple[NamedWord, ...]:
+    return tuple(
+        NamedWord(in_figure(use.word), use.documents, use.attention, use.effect) for use in uses
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.report.page import render
-from assay.report.sections.states import states_sentence
+from assay.report.sections.first_screen import states_sentence
 from assay.runs.directory import RunRecord, SummaryRow, read_run
 from tests.builders.synthetic_run import write_run
 

@@ -10,12 +10,16 @@ settle it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.report.sections.tables import EVERYTHING
 from assay.report.sections.verdict import as_told, item_word, page_answer, question
-from assay.report.text import MINUS, number
-from assay.runs.directory import ClaimFinding, RunRecord
+from assay.report.text import MINUS, number, percent
+from assay.runs.directory import ClaimFinding, RunRecord, SummaryRow
 from assay.verdict.wording import roughly
 
 WIDTH, MARGIN = 160, 6  # pixels of a strip, and what stays free at its ends
+STATES = "states"
+CONICAL = 0.8  # the states count as alike where the mean conicity lies above it
+OWN_ITEM = 0.5  # states do not stand for their items where fewer are nearest to their own
 TEN_HUNDREDTHS = 0.0995
 SHARE_OF = "share of "  # units that read as a percentage
 IN_WORDS = {  # unit of a claim: how an effect reads with it, in hundredths
@@ -171,3 +175,30 @@ def _strip(claim: ClaimFinding) -> Strip | None:
         weak=claim.reason == "reference too weak",
         label=f"effect {number(claim.effect)}{bounds}; {rule}",
     )
+
+
+def states_sentence(run: RunRecord) -> str | None:
+    """What the first screen says of the states; None where nothing limits the other tests."""
+    alike, named = _states_mean(run, "conicity"), _states_mean(run, "own_item_nearest")
+    said = []
+    if alike is not None and alike.value is not None and (alike.low or 0) > CONICAL:
+        said.append(
+            "The states of the items of a document are nearly alike (conicity "
+            f"{number(alike.value)}; 1: all point in the same direction). Whatever the weights "
+            "are, the model reads nearly the same, so tests that change only the weights, such as "
+            "shuffling and erasing them, cannot say much here."
+        )
+    if named is not None and named.value is not None and (named.high or 1) < OWN_ITEM:
+        said.append(
+            f"Only {percent(named.value)} of the items have a state that is closest to that of the "
+            "same item read alone: the weight of an item is not the weight of that word alone."
+        )
+    return " ".join(said) or None
+
+
+def _states_mean(run: RunRecord, quantity: str) -> SummaryRow | None:
+    wanted = (STATES, quantity, "mean", EVERYTHING)
+    for row in run.summary:
+        if (row.probe, row.quantity, row.statistic, row.predicted) == wanted:
+            return row
+    return None
