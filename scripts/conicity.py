@@ -4,7 +4,7 @@ Mohankumar et al. 2020 say that attention explains a prediction once the states 
 trains one model per encoder and seed on a corpus, audits it, and prints a table: conicity, accuracy
 and the effect of every claim about one model. With --figure it also draws them.
 
-    python scripts/conicity.py reviews --limit 3000 --figure docs/figures/conicity.svg
+    python scripts/conicity.py reviews --limit 2000 --figure docs/figures/conicity.svg
 """
 
 import argparse
@@ -24,7 +24,16 @@ from assay.report.charts.conicity import ConicityPoint, conicity_figure
 from assay.report.charts.style import in_both_inks
 from assay.verdict import CLAIMS
 
-ENCODERS = ("bilstm", "diverse-lstm", "orthogonal-lstm", "cnn", "average")
+ENCODERS = (
+    "bilstm",
+    "diverse-lstm",
+    "orthogonal-lstm",
+    "cnn",
+    "average",
+    "flan-rnn",
+    "flan-conv",
+    "flan-none",
+)
 PROBES = ("agreement", "permutation", "adversary", "erase_one", "erase_order")
 CELLS = 16_384  # padded items per batch
 

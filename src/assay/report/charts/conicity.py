@@ -16,8 +16,8 @@ from assay.report.charts.style import (
     short,
 )
 
-COLUMNS = 3
-WIDTH, HEIGHT = 150, 120
+COLUMNS = 2
+WIDTH, HEIGHT = 280, 150
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _panel(claim: str, points: Sequence[ConicityPoint]) -> alt.LayerChart:
     lines = chart(thresholds).mark_rule(strokeDash=[4, 3], opacity=0.5).encode(y="at:Q")
     bars = base.mark_rule(color=COMPARISON).encode(y=alt.Y("low:Q", title="effect"), y2="high:Q")
     dots = base.mark_point(filled=True, size=40, color=ATTENTION, opacity=1).encode(y="effect:Q")
-    names = base.mark_text(align="left", dx=5, dy=-6, fontSize=8).encode(
+    names = base.mark_text(align="left", dx=5, dy=-6, fontSize=10).encode(
         y="effect:Q", text="encoder:N"
     )
     return layered(lines, bars, dots, names).properties(width=WIDTH, height=HEIGHT, title=claim)
