@@ -94,7 +94,7 @@ ENTRIES = (
 
 def make_run(entry: Entry, folder: Path) -> Path:
     """The finished run directory of an entry."""
-    place = folder / entry.name
+    place = ROOT / folder / entry.name
     if not (place / RUN_FILE).exists() or not Manifest.read(place).is_complete:
         for command in entry.commands:
             words = shlex.split(command.replace(FOLDER, folder.as_posix()))
@@ -133,14 +133,16 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    folder = Path(arguments[0])
+    folder = Path(arguments[0]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if folder.is_relative_to(ROOT):  # a report shows the path of its model
+        folder = folder.relative_to(ROOT)
     program = shutil.which("chromium") or shutil.which("google-chrome")
     parts = [HEAD]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for entry in ENTRIES:
-            run_dir = make_run(entry, folder.resolve())
+            run_dir = make_run(entry, folder)
             page = write_report(run_dir)
             take_picture(browser, page, DOCS / "figures" / f"gallery-{entry.name}.png")
             parts.append(section(entry, run_dir))
