@@ -30,8 +30,8 @@ TERMINATED = 128 + signal.SIGTERM
 def main() -> None:
     """Run the command line; a `UserError` exits with code 2 and without a traceback."""
     reset_log()
-    # Libraries create millions of objects that stay. Looking for garbage among them less often
-    # saves a seventh of their import, and not at all at the end, most of a second.
+    # The libraries create many objects that live until the end. Python searches them for garbage
+    # while it imports and again when it exits, which takes a noticeable part of a short command.
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION, 20, 20)
     ended: list[int] = []
 
@@ -52,7 +52,7 @@ def main() -> None:
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
-        gc.freeze()
+        gc.freeze()  # leaves all objects out of the search at exit
 
 
 __all__ = ["app", "main"]

@@ -156,7 +156,7 @@ def serve(function: Callable[[Any], Any], pipe: Connection) -> None:
         while True:
             packed = pipe.recv_bytes()
             _send_outcome(pipe, attempt(_unpickling(function), packed))
-    # What is left need not be searched for garbage, which takes most of a second at the end.
+    # Leave all objects out of the search for garbage at exit, for which the parent would wait.
     gc.freeze()
 
 
