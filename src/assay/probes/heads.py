@@ -108,14 +108,14 @@ PROBE = Probe(
     quantities=(
         Quantity(
             "uniform_tvd",
-            "change of the prediction with uniform weights in all shown heads",
+            "change of the prediction with equal weights in all shown heads",
             ("mean", "median"),
             unit="TVD",
             direction="higher is more faithful",
         ),
         Quantity(
             "uniform_flip",
-            "uniform weights in all shown heads change the decision",
+            "equal weights in all shown heads change the decision",
             ("share",),
             direction="higher is more faithful",
         ),
